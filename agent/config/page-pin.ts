@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { makePrivateFolder } from "../../shared/files/private-folder.ts";
+import { writePrivateFile } from "../../shared/files/private-folder.ts";
 import { randomText } from "../../shared/runtime/random-text.ts";
 
 // The PIN of the local page. Other machines of the network need it; the PC itself does not.
@@ -21,10 +21,8 @@ export function readPin(folder: string): string | null {
 export function ensurePin(folder: string): string {
   const known = readPin(folder);
   if (known !== null) return known;
-  makePrivateFolder(folder);
   const pin = randomText(PIN_CHARS);
-  fs.rmSync(pinFile(folder), { force: true });
-  fs.writeFileSync(pinFile(folder), `${pin}\n`, { mode: 0o600 });
+  writePrivateFile(pinFile(folder), `${pin}\n`);
   return pin;
 }
 

@@ -9,7 +9,7 @@ const STATUSES_OF_ONE = [400, 403, 406, 413, 422, 500];
 
 /** Returns whether one item of a request may be the cause of its failure. */
 export function isPerhapsOfOne({ kind, status }: SendError): boolean {
-  return kind !== "unauthorized" && status !== null && STATUSES_OF_ONE.includes(status);
+  return kind === "uncertain" && status !== null && STATUSES_OF_ONE.includes(status);
 }
 
 /** The connection ended, or no response came in time: the request may have ended the server. */

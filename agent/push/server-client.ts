@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { jsonFault } from "../../shared/schema/json-scan.ts";
 import { currentProxy, isUnsent, sendRequest } from "../../shared/network/client.ts";
 import { connectionFault, isNoTls } from "../../shared/network/connection-fault.ts";
+import { readRetryAfter } from "../../shared/network/retry-after.ts";
 import { currentTrace, traceparentOf } from "../../shared/network/trace.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import type { Exchange } from "./clock-watch.ts";
@@ -304,19 +305,18 @@ function statusError({ status, headers, body }: ServerResponse): SendError {
   }
   const envelope = envelopeOf(body);
   const explanation = envelope === null ? "no error envelope, so another program responded" : envelopeText(envelope);
-  const seconds = Number(headers["retry-after"] ?? Number.NaN);
-  const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : null;
-  return new SendError(kindOf(status, envelope !== null), `the server answered ${status}: ${explanation}`, {
+  return new SendError(kindOf(status, envelope), `the server answered ${status}: ${explanation}`, {
     status,
-    retryAfterMs,
+    retryAfterMs: readRetryAfter(headers),
     envelope,
   });
 }
 
 /** Any program may respond with an error envelope, so no status decides about the content of a request. */
-function kindOf(status: number, isOurs: boolean): FailureKind {
-  if ([408, 409, 425, 429].includes(status)) return "transient";
-  return isOurs && (status === 401 || status === 403) ? "unauthorized" : "uncertain";
+function kindOf(status: number, envelope: ErrorEnvelope | null): FailureKind {
+  // The server is reached and the key is right: the operator serves the clinic again.
+  if ([408, 409, 425, 429].includes(status) || envelope?.code === "CLINIC.SUSPENDED") return "transient";
+  return envelope !== null && (status === 401 || status === 403) ? "unauthorized" : "uncertain";
 }
 
 function envelopeText({ code, message, required }: ErrorEnvelope): string {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
@@ -44,6 +44,10 @@ export function copySqliteToOwnSchema(folder: string): void {
 export async function openSqlite(folder: string, writeWaitMs: number, clock = runningClock()): Promise<Store> {
   makePrivateFolder(folder);
   const path = join(folder, FILE);
+  // The log of a linked database is next to its target, and the lock of this folder keeps no other server from it.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    throw new Error(`${path} is a link, expected the database itself: move it here, or name its folder as --data`);
+  }
   guarded(path, () => makePrivateFile(path));
 
   // Two connections: a read neither sees part of a transaction nor waits for one.

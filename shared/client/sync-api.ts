@@ -78,7 +78,7 @@ export interface RemovedSyncPatient {
 
 /** Patients of one source. */
 export interface SyncPatients {
-  /** Name of your software at this clinic. An `external_id` is an id of its source. */
+  /** Name of your software at this clinic. An `external_id` is an id of its source. `file` is the source of files that are imported at the dashboard. */
   source: string;
   /** `partial`: patients that are not among the items stay as they are. `full`: patients of the source that are neither among the items nor in `all` are removed. */
   mode: "partial" | "full";
@@ -151,7 +151,7 @@ export interface SyncOwner {
 
 /** Owners of one source. */
 export interface SyncOwners {
-  /** Name of your software at this clinic. An `external_id` is an id of its source. */
+  /** Name of your software at this clinic. An `external_id` is an id of its source. `file` is the source of files that are imported at the dashboard. */
   source: string;
   /** Owners that are not among the items stay as they are. */
   mode: "partial";
@@ -217,7 +217,7 @@ export interface SyncOrder {
 
 /** Orders of one source. */
 export interface SyncOrders {
-  /** Name of your software at this clinic. An `external_id` is an id of its source. */
+  /** Name of your software at this clinic. An `external_id` is an id of its source. `file` is the source of files that are imported at the dashboard. */
   source: string;
   /** Orders that are not among the items stay as they are. */
   mode: "partial";
@@ -313,7 +313,7 @@ export interface CancelledSyncAppointment {
 
 /** Appointments of one source. */
 export interface SyncAppointments {
-  /** Name of your software at this clinic. An `external_id` is an id of its source. */
+  /** Name of your software at this clinic. An `external_id` is an id of its source. `file` is the source of files that are imported at the dashboard. */
   source: string;
   /** `partial`: appointments that are not among the items stay as they are. `full`: appointments of the source that begin later than now, that nobody has checked in, and that are neither among the items nor in `all` are cancelled. Past ones stay. */
   mode: "partial" | "full";
@@ -431,7 +431,7 @@ export interface operations {
   /** Merge two patients. */
   "/sync/v1/patients/merge": {
     body: {
-      /** Name of your software at this clinic. An `external_id` is an id of its source. */
+      /** Name of your software at this clinic. An `external_id` is an id of its source. `file` is the source of files that are imported at the dashboard. */
       source: string;
       /** The external id of the patient that stays. */
       survivor: string;

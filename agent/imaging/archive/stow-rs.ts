@@ -3,17 +3,17 @@ import fs from "node:fs";
 import type http from "node:http";
 import { isUnsent, sendRequest } from "../../../shared/network/client.ts";
 import { connectionFault } from "../../../shared/network/connection-fault.ts";
+import { readRetryAfter } from "../../../shared/network/retry-after.ts";
 import type { StowTarget } from "../../config/values/destination.ts";
 import { readSecret } from "../../config/values/secret-file.ts";
 import { STATUS } from "../../protocols/dicom/dimse.ts";
 import { type FailureKind, SendError } from "../../runtime/send-error.ts";
 import type { InstanceFile } from "../../spool/queries/images/instance-file.ts";
+import { PATIENCE, type Patience, startDeadline } from "./s3/signed-request.ts";
 import { readStowResponse } from "./stow-response.ts";
 
 // STOW-RS (PS3.18 §10.5): sends one instance per request and streams its file unchanged.
 
-/** Max time without any transfer. */
-const TIMEOUT_MS = 60_000;
 /** Max bytes of a response body that are read. A server writes some hundred bytes per instance. */
 const RESPONSE_BYTES_MAX = 65_536;
 /** Max characters of a redirect's target in an error. */
@@ -27,6 +27,7 @@ export async function stow(
   { url, authorizationFile }: StowTarget,
   file: string,
   { sopInstance, transferSyntax }: Pick<InstanceFile, "sopInstance" | "transferSyntax">,
+  patience: Patience = PATIENCE,
 ): Promise<void> {
   const type = `application/dicom; transfer-syntax=${transferSyntax}`;
   // Unpredictable, so that no image holds the delimiter (RFC 2046 §5.1.1).
@@ -47,6 +48,7 @@ export async function stow(
       yield* fs.createReadStream(file) as AsyncIterable<Buffer>;
       yield after;
     },
+    { patience, bytes: size },
   );
   // Never followed, because image and credentials belong to this server. A user has to correct the URL, so the image stays queued.
   if (status >= 300 && status < 400) {
@@ -84,9 +86,13 @@ async function post(
   url: URL,
   headers: http.OutgoingHttpHeaders,
   body: () => AsyncGenerator<Buffer>,
+  { patience, bytes }: { readonly patience: Patience; readonly bytes: number },
 ): Promise<StowResponse> {
+  const { idleMs } = patience;
+  // An archive that sends a byte now and then is never idle, and would hold up all images.
+  const { signal, end } = startDeadline(patience, bytes);
   try {
-    const response = await sendRequest(url, { method: "POST", headers, body, idleMs: TIMEOUT_MS });
+    const response = await sendRequest(url, { method: "POST", headers, body, idleMs, signal });
     let text = "";
     for await (const chunk of response as AsyncIterable<Buffer>) {
       text += chunk.toString();
@@ -94,14 +100,15 @@ async function post(
     }
     // A server may refuse before it has read the complete instance.
     response.destroy();
-    const seconds = Number(response.headers["retry-after"] ?? "");
     return {
       status: response.statusCode ?? 0,
       location: response.headers.location ?? "",
-      retryAfterMs: seconds > 0 ? seconds * 1000 : null,
+      retryAfterMs: readRetryAfter(response.headers),
       text: text.replace(/\s+/g, " ").trim(),
     };
   } catch (error) {
     throw new SendError(isUnsent(error) ? "transient" : "uncertain", connectionFault(error as Error));
+  } finally {
+    end();
   }
 }

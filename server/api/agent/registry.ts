@@ -8,13 +8,13 @@ import {
 } from "../../../shared/api/agent/registry.ts";
 import { compileLater } from "../../../shared/schema/compile-later.ts";
 import { problems } from "../../../shared/schema/problems.ts";
-import { textForm } from "../../../shared/schema/text-form.ts";
 import { faultWords, fieldWord } from "../../dashboard/types/file-faults.ts";
 import type { FileQuestion } from "../../dashboard/types/file-import.ts";
 import { ApiError } from "../../http/errors.ts";
 import { readParameters, text } from "../../http/query-parameters.ts";
 import { keyOf } from "../../http/request-context.ts";
 import { takeFolderFile, type TakenFile } from "../../import/jobs/folder-file.ts";
+import { sourcePattern } from "../../records/registry/sync/messages.ts";
 import { storeChanges } from "../../records/registry/sync/changes.ts";
 import type { RouteContext } from "../context.ts";
 import { FAULTS_MAX, faultList } from "./pushed-study.ts";
@@ -25,7 +25,7 @@ import { FAULTS_MAX, faultList } from "./pushed-study.ts";
 /** The parts around the changes, which are checked one by one. */
 const body = compileLater(
   Type.Object({
-    source: Type.String({ pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _") }),
+    source: Type.String({ pattern: sourcePattern }),
     changes: Type.Array(Type.Object({ id: Type.Integer({ minimum: 0 }), key: RegistryKey }), {
       maxItems: REGISTRY_CHANGES_MAX,
     }),
@@ -38,7 +38,12 @@ interface Body {
 }
 
 const Outcomes = Type.Object({ outcomes: Type.Array(RegistryOutcome) });
-const access = { header: "x-api-key", permissions: ["clinic.lab.ingest"], budget: "ingest" } as const;
+const access = {
+  header: "x-api-key",
+  permissions: ["clinic.lab.ingest"],
+  budget: "ingest",
+  isOfPractice: true,
+} as const;
 
 /** One outcome for each change, in order. A change whose key came before is not stored again, and its outcome is the same. */
 export function registryRoute(app: FastifyInstance, { store, now }: Pick<RouteContext, "store" | "now">): void {

@@ -34,30 +34,32 @@ export function syncRoutes(app: FastifyInstance, context: SyncContext): void {
   parseJsonBodies(app);
   app.post(
     "/sync/v1/patients",
-    { schema: { response: { 200: SyncAnswer } }, config: { ...patients, budget: "sync" } },
+    { schema: { response: { 200: SyncAnswer } }, config: { ...patients, ...common } },
     handler({ body: patientsBody, read: readPatients, store: syncPatients }, context),
   );
   app.post(
     "/sync/v1/owners",
-    { schema: { response: { 200: SyncOwnersAnswer } }, config: { ...owners, budget: "sync" } },
+    { schema: { response: { 200: SyncOwnersAnswer } }, config: { ...owners, ...common } },
     handler({ body: ownersBody, read: readOwners, store: syncOwners }, context),
   );
   app.post(
     "/sync/v1/orders",
-    { schema: { response: { 200: SyncOrdersAnswer } }, config: { ...orders, budget: "sync" } },
+    { schema: { response: { 200: SyncOrdersAnswer } }, config: { ...orders, ...common } },
     handler({ body: ordersBody, read: readOrders, store: syncOrders }, context),
   );
   app.post(
     "/sync/v1/appointments",
-    { schema: { response: { 200: SyncAppointmentsAnswer } }, config: { ...appointments, budget: "sync" } },
+    { schema: { response: { 200: SyncAppointmentsAnswer } }, config: { ...appointments, ...common } },
     handler({ body: appointmentsBody, read: readAppointments, store: syncAppointments }, context),
   );
   app.post(
     "/sync/v1/patients/merge",
-    { schema: { response: { 200: SyncMergeAnswer } }, config: { ...merge, budget: "sync" } },
+    { schema: { response: { 200: SyncMergeAnswer } }, config: { ...merge, ...common } },
     async (request) => mergePatients(request, context),
   );
 }
+
+const common = { budget: "sync", isOfPractice: true } as const;
 
 const patientsBody = bodyAround(SyncPatients);
 const ownersBody = bodyAround(SyncOwners);

@@ -46,7 +46,20 @@ export function guardRoutes(scope: FastifyInstance, context: DashboardContext): 
     const { access = "admin" } = request.context.route;
     if (access === "anyone") return;
     const signedIn = requireSession(request);
-    if (access === "signed in") return;
+    if (access !== "signed in") await admitToClinic(request, signedIn, access);
+  });
+  // A body may take a minute, in which the session ends, or the clinic is suspended and erased.
+  scope.addHook("preHandler", async (request) => {
+    const { signedIn, route } = request.context;
+    const { access = "admin" } = route;
+    if (request.body == null || signedIn === null || access === "anyone" || access === "signed in") return;
+    const digest = presentedDigest(request, "clinic");
+    const isOver = digest === undefined || (await findSession(store, digest, now(), "clinic")) === undefined;
+    if (isOver) throw new ApiError("SESSION.REQUIRED");
+    await admitToClinic(request, signedIn, access);
+  });
+
+  async function admitToClinic(request: FastifyRequest, signedIn: SignedIn, access: Role): Promise<void> {
     // Both get the same response, so that nobody learns which clinics exist.
     const { clinic: fp } = request.params as { clinic: string };
     const membership = (await clinicsOpenTo(store, signedIn.userId, now())).find((clinic) => clinic.fp === fp);
@@ -56,7 +69,7 @@ export function guardRoutes(scope: FastifyInstance, context: DashboardContext): 
     const { time_zone: timeZone, language } = membership;
     signedIn.clinic = { id, fp, role, timeZone, language, units: unitsOfUser(request) ?? membership.units };
     if (!includesRole(role, access)) throw new ApiError("SESSION.FORBIDDEN", access);
-  });
+  }
 }
 
 /** Finds the session of a request, and counts the request against the budget of the session, the known browser or the address. */

@@ -1,9 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
-import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { countUsers } from "../../records/users/users.ts";
 import type { SetupCode } from "../context.ts";
 import type { Store } from "../../database/store.ts";
+import { writePrivateFile } from "../../../shared/files/private-folder.ts";
 import { randomText } from "../../../shared/runtime/random-text.ts";
 
 // The one-time code with which the first admin proves access to the server's machine. It ends when a user exists.
@@ -30,9 +31,7 @@ export async function createSetupCode(
   }
   const code = storedCode(file) ?? randomText(CODE_CHARS);
   const letters = code.replaceAll("-", "");
-  rmSync(file, { force: true });
-  // A new file alone, so that a link in its place is not followed.
-  writeFileSync(file, `${code}\n`, { mode: 0o600, flag: "wx" });
+  writePrivateFile(file, `${code}\n`);
   let isOver = false;
   return {
     code,

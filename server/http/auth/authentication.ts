@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isActive } from "./api-keys.ts";
+import { admit } from "./authorization.ts";
 import type { KeyLookup } from "./key-lookup.ts";
 import type { KeyUse } from "./key-use.ts";
 
@@ -13,11 +14,23 @@ export interface Authentication {
 
 export function authenticateRequests(scope: FastifyInstance, { findKey, noteUse, now }: Authentication): void {
   scope.addHook("onRequest", async (request) => {
+    await authenticate(request);
+    const { key } = request.context;
+    if (key !== null) await noteUse(key, now());
+  });
+  // A body may take a minute, in which its key ends, or its clinic is suspended and erased.
+  scope.addHook("preHandler", async (request) => {
+    if (request.body == null) return;
+    await authenticate(request);
+    admit(request);
+  });
+
+  async function authenticate(request: FastifyRequest): Promise<void> {
     const { context } = request;
+    context.key = null;
     const found = await findKey(presentedKey(request));
     if (found === undefined) return;
-    const at = now();
-    if (!isActive(found.key, at)) {
+    if (!isActive(found.key, now())) {
       context.inactiveKey = found.key;
       return;
     }
@@ -25,8 +38,7 @@ export function authenticateRequests(scope: FastifyInstance, { findKey, noteUse,
     context.versions = found.versions;
     context.isClinicSuspended = found.isClinicSuspended;
     context.studiesMax = found.studiesMax;
-    await noteUse(found.key, at);
-  });
+  }
 }
 
 /** The key in the header that the route expects. Empty if there is none. */

@@ -13,6 +13,7 @@ import {
   headersOfErrors,
   idempotencyKey,
   ifNoneMatch,
+  isPosition,
   sentAs,
   writeHeaders,
 } from "./headers.ts";
@@ -282,7 +283,7 @@ function describeResponses({ method }: ApiPart, operation: Operation, schema: Ty
             200,
             describeResponse("Success.", ["ETag", ...own, ...handlerHeaders], content, operation.contentType),
           ] as const,
-          [304, describeResponse(unchanged, ["ETag", ...budgetHeaders])] as const,
+          [304, describeResponse(unchanged, ["ETag", ...own.filter(isPosition), ...budgetHeaders])] as const,
         ]
       : [[200, describeResponse("Success.", [...own, ...handlerHeaders], content)] as const];
   return Object.fromEntries([

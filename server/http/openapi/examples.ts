@@ -209,7 +209,7 @@ export type ErrorExamples = ReadonlyMap<ErrorCode, ErrorExample>;
 /** The errors that a client of the read API meets. */
 export const errorExamples: ErrorExamples = examplesOf(errors);
 
-const badSource = 'source is "a b", expected 1 to 64 letters, digits, dots, - or _';
+const badSource = 'source is "a b", expected 1 to 64 letters, digits, dots, - or _, and not file';
 
 /** The errors that practice software meets at /sync/v1. */
 export const syncErrorExamples: ErrorExamples = examplesOf([

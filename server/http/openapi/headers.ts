@@ -130,6 +130,11 @@ export const handlerHeaders: readonly Header[] = ["X-Ignored-Parameters", ...bud
 export const syncHeaders = ["Link", "Sync-Cursor"] as const satisfies readonly Header[];
 export const feedHeaders = ["Link", "Feed-Cursor"] as const satisfies readonly Header[];
 
+/** Whether a header names where a client goes on. A 304 has it too, since it moves while the page stays the same. */
+export function isPosition(header: Header): boolean {
+  return [...syncHeaders, ...feedHeaders].some((each) => each === header);
+}
+
 /** Headers of each error in addition to X-Request-Id. Errors before the rate limit report no budget. */
 export const headersOfErrors: Readonly<Partial<Record<ErrorCode, readonly Header[]>>> = {
   "AUTH.UNAUTHORIZED": ["WWW-Authenticate"],

@@ -38,7 +38,7 @@ The first import of a clinic keeps the times of its file. The \`Link\` header of
 
 ## Conditional requests
 
-A success carries an \`ETag\`. A client that polls sends it as \`If-None-Match\` with its next request and gets 304 without a body if nothing changed. A 304 costs no budget, up to ${FREE_TIMES} times as many as the budget has requests.
+A success carries an \`ETag\`. A client that polls sends it as \`If-None-Match\` with its next request and gets 304 without a body if nothing changed. It has the \`Link\` and the \`Sync-Cursor\` of the response: keep the newest. A 304 costs no budget, up to ${FREE_TIMES} times as many as the budget has requests.
 
 A response of more than 2 kB is compressed for a client whose \`Accept-Encoding\` takes gzip. It has an \`ETag\` of its own.
 

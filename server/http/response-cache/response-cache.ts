@@ -6,7 +6,7 @@ import { isPermitted } from "../auth/authorization.ts";
 import type { CachedResponse, CacheHit } from "../cached-response.ts";
 import type { RateLimiter } from "../rate-limit/rate-limiter.ts";
 import { keyOf, versionsOf } from "../request-context.ts";
-import { commonHeaders } from "../response-headers.ts";
+import { commonHeaders, type HeaderList } from "../response-headers.ts";
 import { SecondChanceCache } from "./second-chance-cache.ts";
 
 // Plugin: caches the 200 responses of a scope as bytes, and sends 304 to a matching If-None-Match. An entry is valid for one
@@ -117,9 +117,20 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, response }
   // Writes to the raw response, since Fastify's reply.send takes as long as the rest of the request.
   reply.hijack();
   const all = [...commonHeaders(request), ...request.context.limitHeaders, "etag", etag];
-  if (status === 304) reply.raw.writeHead(304, all).end();
+  // A position moves while its page stays the same, such as an empty one: RFC 9110 §15.4.5 lets a 304 have what a client needs.
+  if (status === 304) reply.raw.writeHead(304, all.concat(positionsIn(headers))).end();
   else reply.raw.writeHead(200, all.concat(headers)).end(body, "latin1");
 }
+
+/** Returns the headers that name where a client goes on, of a list of names and values. */
+function positionsIn(headers: HeaderList): HeaderList {
+  return headers.flatMap((name, index) => {
+    const value = headers[index + 1];
+    return index % 2 === 0 && POSITIONS.includes(name) && value !== undefined ? [name, value] : [];
+  });
+}
+
+const POSITIONS: readonly string[] = ["link", "sync-cursor"];
 
 /** GET and HEAD share an entry. Clinics do not, nor keys whose permissions show them different records. */
 function entryName(request: FastifyRequest): string {
@@ -166,7 +177,7 @@ async function toCachedResponse(
   const etag = etagOf(isPacked ? `gzip ${payload}` : payload);
   const headers = ["content-type", "application/json; charset=utf-8", "content-length", String(body.length)];
   if (isPacked) headers.push("content-encoding", "gzip");
-  for (const name of ["x-ignored-parameters", "link", "sync-cursor"]) {
+  for (const name of ["x-ignored-parameters", ...POSITIONS]) {
     const value = reply.getHeader(name);
     if (typeof value === "string") headers.push(name, value);
   }

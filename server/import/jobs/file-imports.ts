@@ -175,14 +175,30 @@ export async function refusalsOf(
 /** A lease that ends this much later than a new one comes from a clock that was set back since. It must not hold the import for years. */
 const AHEAD_MS = 3_600_000;
 
-/** Takes an import that no server works on. @returns undefined if there is none */
-export async function claimImport(store: Store, now: number, leaseUntil: number): Promise<FileImport | undefined> {
+/**
+ * Takes an import that no server works on: that of the next clinic after the last one, so that a clinic with many files keeps no other
+ * waiting. @returns undefined if there is none
+ */
+export async function claimImport(
+  store: Store,
+  { now, leaseMs, lastClinicId }: { readonly now: number; readonly leaseMs: number; readonly lastClinicId: number },
+): Promise<FileImport | undefined> {
   // Most looks find none, and need no transaction.
+  const leaseUntil = now + leaseMs;
   const times = { now, farAhead: leaseUntil + AHEAD_MS };
-  const free = await store.first(firstFree, times);
+  const free = await store.first(firstFree, { ...times, lastClinicId });
   if (free === undefined) return undefined;
   const taken = await store.transaction((session) => session.first(take, { id: free.id, ...times, leaseUntil }));
   return taken === undefined ? undefined : { ...toImport(free), leaseUntil };
+}
+
+/** Whether an import of another clinic waits for a server. */
+export async function doOthersWait(
+  store: Store,
+  { now, leaseMs, clinicId }: { readonly now: number; readonly leaseMs: number; readonly clinicId: number },
+): Promise<boolean> {
+  const next = await store.first(firstFree, { now, farAhead: now + leaseMs + AHEAD_MS, lastClinicId: clinicId });
+  return next !== undefined && next.clinic_id !== clinicId;
 }
 
 function jsonOf(value: object | null): string | null {
@@ -254,10 +270,13 @@ const oldOnes = query((db, p: { before: number; waitsBefore: number }) =>
     ),
 );
 
-const firstFree = query((db, p: { now: number; farAhead: number }) =>
+/** The clinics after the last one come first, and those of the last one at the end. */
+const firstFree = query((db, p: { now: number; farAhead: number; lastClinicId: number }) =>
   withNames(db)
     .where("file_import.phase", "in", BUSY)
     .where((where) => where.or([where("lease_until", "<=", p.now), where("lease_until", ">", p.farAhead)]))
+    .orderBy((order) => order("file_import.clinic_id", "<=", p.lastClinicId))
+    .orderBy("file_import.clinic_id")
     .orderBy("file_import.id")
     .limit(1),
 );

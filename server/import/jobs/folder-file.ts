@@ -36,7 +36,7 @@ export async function takeFolderFile(store: Store, file: FolderFile): Promise<Ta
   const before = await findKnown(store, asked);
   if (before !== undefined) return before.phase === "read" ? answerOf(before) : { is: "known" };
   const parts = await toParts(bytes);
-  const opened = await openFile(bytes, {}, now);
+  const opened = await openFile(bytes, { clinicId, choices: {}, now });
   const [reading, fault] = "fault" in opened ? [null, opened.fault] : [opened.reading, null];
   if (!("fault" in opened)) await opened.close();
   const isOpen = reading === null || reading.questions.length > 0;

@@ -10,6 +10,7 @@ import { type StoredLine, storeItems } from "../table/store-items.ts";
 import {
   claimImport,
   deleteOldImports,
+  doOthersWait,
   endPhase,
   type FileImport,
   keepProgress,
@@ -25,6 +26,8 @@ import { fromParts } from "./stored-file.ts";
 const LINES_AT_ONCE = 100;
 /** Lines of each outcome that are shown. */
 const LINES_SHOWN = 50;
+/** Lines of a turn. A file is read again at its next one. */
+const LINES_OF_TURN = 5000;
 /** Time after which another server takes an import. Longer than a transaction may wait. */
 const LEASE_MS = 60_000;
 const CHECK_MS = 2000;
@@ -33,14 +36,18 @@ interface RunnerOptions {
   readonly store: Store;
   readonly now: () => number;
   readonly logger: Logger;
+  /** Lines after which a file waits for those of other clinics. */
+  readonly linesOfTurn?: number;
 }
 
-/** Runs the imports of all clinics, one after the other. Every server has one. */
+/** Runs the imports of all clinics, one after the other, the clinics by turns. Every server has one. */
 export class ImportRunner {
   readonly #options: RunnerOptions;
   #timer: NodeJS.Timeout | undefined;
   #work: Promise<void> | undefined;
   #isStopped = false;
+  /** The clinic of the last turn. */
+  #lastClinicId = 0;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -69,8 +76,9 @@ export class ImportRunner {
     const { store, now } = this.#options;
     for (;;) {
       if (this.#isStopped) return;
-      const found = await claimImport(store, now(), now() + LEASE_MS);
+      const found = await claimImport(store, { now: now(), leaseMs: LEASE_MS, lastClinicId: this.#lastClinicId });
       if (found === undefined) return;
+      this.#lastClinicId = found.clinicId;
       await this.#run(found);
     }
   }
@@ -79,7 +87,7 @@ export class ImportRunner {
     const { store, now, logger } = this.#options;
     try {
       const bytes = await fromParts(await partsOf(store, found.id));
-      const file = await openFile(bytes, found.choices, found.startedAt);
+      const file = await openFile(bytes, { ...found, now: found.startedAt });
       if ("fault" in file) {
         const { choices, userId } = found;
         await store.transaction((session) =>
@@ -104,7 +112,7 @@ export class ImportRunner {
     const { store, now } = this.#options;
     const { rows } = file.reading;
     let current = found;
-    while (current.done < rows && !this.#isStopped) {
+    while (current.done < rows && !this.#isStopped && !(await this.#isTurnOver(found, current))) {
       const items = await file.items(current.done, current.done + LINES_AT_ONCE);
       const at = current;
       const next = await this.#step(at, (session, batch) =>
@@ -127,6 +135,11 @@ export class ImportRunner {
       return endPhase(session, current.id, "done", now(), hasBatch);
     });
     await store.transaction((session) => deleteOldImports(session, now()));
+  }
+
+  async #isTurnOver({ clinicId, done: begin }: FileImport, { done }: FileImport): Promise<boolean> {
+    const { store, now, linesOfTurn = LINES_OF_TURN } = this.#options;
+    return done - begin >= linesOfTurn && (await doOthersWait(store, { now: now(), leaseMs: LEASE_MS, clinicId }));
   }
 
   /** Stores some lines, or tries to, with the progress. @returns null if somebody else has changed the import */

@@ -34,7 +34,7 @@ export async function importTable(
   options: TableImport,
   progress: (done: number, total: number) => void,
 ): Promise<TableOutcome> {
-  const file = await openFile(bytes, options.choices, options.now());
+  const file = await openFile(bytes, { ...options, now: options.now() });
   if ("fault" in file) return file;
   const { reading } = file;
   try {

@@ -17,9 +17,12 @@ const YOUNG_MB = 8;
 const TIME_MS_MAX = 60_000;
 /** Files that are open at a time, and that wait, of all clinics: one of 200 kB may take all the memory of its thread. */
 const [OPEN_MAX, WAITING_MAX] = [2, 20];
+/** Files of one clinic that wait, so that others find room. */
+const WAITING_OF_CLINIC_MAX = 5;
 
-let open = 0;
-const waiting: (() => void)[] = [];
+/** The clinics of the files that are open. */
+const open: number[] = [];
+const waiting: { readonly clinicId: number; readonly take: () => void }[] = [];
 
 export interface FileRequest {
   readonly from: number;
@@ -44,20 +47,26 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** Reads a file. @returns why it cannot be read. `now` is in ms since 1970 and bounds the dates. @throws StoreUnavailable if many wait */
+/** What a clinic chose for its file, and the time in ms since 1970, which bounds the dates. */
+export interface FileContext {
+  readonly clinicId: number;
+  readonly choices: FileChoices;
+  readonly now: number;
+}
+
+/** Reads a file. @returns why it cannot be read @throws StoreUnavailable if many wait */
 export async function openFile(
   bytes: Uint8Array,
-  choices: FileChoices,
-  now: number,
+  { clinicId, choices, now }: FileContext,
 ): Promise<OpenFile | { fault: FileFault }> {
-  if (open < OPEN_MAX) open += 1;
-  else await turn();
+  if (open.length < OPEN_MAX) open.push(clinicId);
+  else await turn(clinicId);
   const worker = new Worker(moduleFile("server/import/table/read-worker"), {
     workerData: { bytes, choices, now },
     resourceLimits: { maxOldGenerationSizeMb: memoryOf(bytes), maxYoungGenerationSizeMb: YOUNG_MB },
   });
   worker.on("error", () => undefined); // the answer under way receives it too
-  worker.once("exit", leave);
+  worker.once("exit", () => leave(clinicId));
   const close = async () => void (await worker.terminate());
   const first = await answerOf(worker).catch(
     (): FileAnswer => ({ fault: { code: "too_complex", line: null, value: "" } }),
@@ -85,16 +94,22 @@ export async function openFile(
 }
 
 /** Waits for the place of another file. @throws StoreUnavailable if many wait: an import goes on later */
-async function turn(): Promise<void> {
-  if (waiting.length >= WAITING_MAX) throw new StoreUnavailable("many files are read at the moment");
-  await new Promise<void>((resolve) => void waiting.push(resolve));
+async function turn(clinicId: number): Promise<void> {
+  const own = waiting.filter((each) => each.clinicId === clinicId).length;
+  if (waiting.length >= WAITING_MAX || own >= WAITING_OF_CLINIC_MAX) {
+    throw new StoreUnavailable("many files are read at the moment");
+  }
+  await new Promise<void>((take) => void waiting.push({ clinicId, take }));
 }
 
-/** Passes the place on to the next one in line. */
-function leave(): void {
-  const next = waiting.shift();
-  if (next === undefined) open -= 1;
-  else next();
+/** Passes the place on to the next one in line, first to one of a clinic without an open file. */
+function leave(clinicId: number): void {
+  open.splice(open.indexOf(clinicId), 1);
+  const turnOf = waiting.findIndex((each) => !open.includes(each.clinicId));
+  const [next] = waiting.splice(Math.max(turnOf, 0), 1);
+  if (next === undefined) return;
+  open.push(next.clinicId);
+  next.take();
 }
 
 /** @returns MB. A bound close to what a file needs keeps V8 from letting garbage grow. */

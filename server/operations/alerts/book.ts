@@ -47,7 +47,14 @@ export interface AlertBook extends AlertState {
 /** The outcome of an attempt, with its words in English. `isUncertain`: the receiver may have got the message. */
 export type Delivery =
   | { readonly ok: true; readonly said: string; readonly why: Reason }
-  | { readonly ok: false; readonly reason: string; readonly isUncertain: boolean; readonly why: Reason };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly isUncertain: boolean;
+      readonly why: Reason;
+      /** How long the receiver wants no repeat. */
+      readonly retryAfterMs?: number;
+    };
 
 interface Asked {
   readonly channels: readonly Channel[];
@@ -153,7 +160,8 @@ export function settle(book: AlertBook, { channel, messages: sent }: Batch, outc
   const messages = book.messages.flatMap((message) => {
     if (givenUp.some((other) => other.id === message.id || isBeginOf(message, other))) return [];
     if (!ids.has(message.id)) return [message];
-    const delayMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (message.attempts - 1));
+    const backoffMs = FIRST_RETRY_MS * 2 ** (message.attempts - 1);
+    const delayMs = Math.min(LAST_RETRY_MS, Math.max(backoffMs, outcome.retryAfterMs ?? 0));
     const isRepeat = message.isRepeat || outcome.isUncertain;
     return [{ ...message, claimedUntil: null, notBefore: now + delayMs, isRepeat }];
   });

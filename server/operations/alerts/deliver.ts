@@ -54,7 +54,10 @@ export function loggedReason(reason: string): string {
 
 /** The receiver of a webhook drops a repeat by its id, so that no attempt is uncertain. */
 function told(outcome: WebhookOutcome): Delivery {
-  if (!outcome.delivered) return { ok: false, reason: outcome.reason, isUncertain: false, why: outcome.why };
+  if (!outcome.delivered) {
+    const { delivered: _no, status: _status, ...fault } = outcome;
+    return { ok: false, isUncertain: false, ...fault };
+  }
   const why = webhookReason("HOOK.TAKEN", outcome.status);
   return { ok: true, said: webhookText(why), why };
 }

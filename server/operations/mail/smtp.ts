@@ -19,6 +19,8 @@ export interface SmtpSettings extends SmtpServer {
   readonly from: string;
   /** Reads the password for each e-mail, so that a changed one needs no restart. @throws Error if its file cannot be read */
   readonly password: () => string;
+  /** Time for a complete e-mail. A limit of silence would never end one with a server that sends a byte now and then. */
+  readonly deadlineMs?: number;
 }
 
 export interface Mail {
@@ -39,7 +41,11 @@ export type MailOutcome =
 export type SendMail = (mail: Mail) => Promise<MailOutcome>;
 
 const CONNECT_MS = 10_000;
-const ANSWER_MS = 15_000;
+/**
+ * Many servers check an e-mail for half a minute before they take it, and one that was given up then arrives twice. Less than the claim of a
+ * message (alerts/book.ts).
+ */
+const MAIL_MS = 45_000;
 const SAID_CHARS_MAX = 200;
 
 /** One address, without a name and without characters that end a header. */
@@ -69,7 +75,8 @@ export function readSmtpUrl(text: string): SmtpServer | string {
   };
 }
 
-export function createMailer({ host, port, isTls, user, from, password }: SmtpSettings): SendMail {
+export function createMailer(settings: SmtpSettings): SendMail {
+  const { host, port, isTls, user, from, password, deadlineMs = MAIL_MS } = settings;
   return async ({ to, subject, text, senderName, attachment }) => {
     try {
       // Loaded when needed: a server without a mail server saves its memory.
@@ -78,7 +85,6 @@ export function createMailer({ host, port, isTls, user, from, password }: SmtpSe
         ...{ host, port, secure: isTls, requireTLS: !isTls && !isLoopback(host) },
         ...(user !== null && { auth: { user, pass: password() } }),
         ...{ connectionTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS },
-        socketTimeout: ANSWER_MS,
         ...{ disableFileAccess: true, disableUrlAccess: true },
       });
       const { response } = await transport.sendMail({
@@ -89,6 +95,7 @@ export function createMailer({ host, port, isTls, user, from, password }: SmtpSe
         }),
         // RFC 3834: no automatic replies.
         headers: { "auto-submitted": "auto-generated" },
+        signal: AbortSignal.timeout(deadlineMs),
       });
       const why = mailReason("MAIL.TAKEN", host, to, short(response));
       return { ok: true, said: mailText(why), why };
@@ -115,7 +122,7 @@ function faultOf(error: unknown, place: string): MailOutcome {
   const message = errorMessage(error);
   const reply = response === undefined ? "" : short(response);
   // Without a reply, the server may have taken the e-mail before the connection broke.
-  const isBroken = response === undefined && ["ECONNECTION", "ESOCKET", "ETIMEDOUT"].includes(code);
+  const isBroken = response === undefined && ["ECONNECTION", "ESOCKET", "ETIMEDOUT", "EABORT"].includes(code);
   const isUncertain = isBroken && !isUnreachedCode(originalCode) && !NOT_CONNECTED.test(message);
   const fault = codeOf(code === "ESOCKET" ? originalCode : code, command);
   return failed(mailReason(fault, place, reply, short(originalCode || message)), isUncertain);
@@ -133,6 +140,7 @@ function codeOf(code: string, command: string): MailCode {
     case "EDNS":
       return "MAIL.UNKNOWN_HOST";
     case "ETIMEDOUT":
+    case "EABORT":
       return "MAIL.SILENT";
     case "EAUTH":
     case "ENOAUTH":

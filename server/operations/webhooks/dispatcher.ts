@@ -132,11 +132,11 @@ export class WebhookDispatcher {
       const outcome = await send(attempt, messageOf(attempt), { allowPrivate, now });
       const { status } = outcome;
       attempted({ trace, begunAt, ms: performance.now() - begun, status, isError: !outcome.delivered });
-      const why = outcome.delivered ? null : outcome.why;
+      const [why, leastMs] = outcome.delivered ? [null, 0] : [outcome.why, outcome.retryAfterMs ?? 0];
       const ended = { deliveryId, number, now: now(), status, why, isGone: status === GONE };
       const trusted = steady.now();
       const failingBefore = trusted === null ? null : trusted - FAILING_MS;
-      const step = nextStep(outcome.delivered, number, ended.now, random());
+      const step = nextStep(outcome.delivered, number, { now: ended.now, random: random(), leastMs });
       const code = await endAttempt(this.#store, { ...ended, ...step, failingBefore });
       if (code !== null) logger.warn({ webhook, code }, "a webhook paused itself: a person must resume it");
     } catch (error) {

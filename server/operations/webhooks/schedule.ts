@@ -18,15 +18,17 @@ const DELAYS_MS = [
 /** Share by which a retry may be later, so that events of one outage do not all return in one second. */
 const SPREAD = 0.2;
 
-/** @returns what follows an attempt; `number` counts from 1, `random` is from 0 to 1 */
+/**
+ * @returns what follows an attempt; `number` counts from 1, `random` is from 0 to 1, `leastMs` is the wait that the receiver wants, which
+ * makes a retry later and never earlier
+ */
 export function nextStep(
   isDelivered: boolean,
   number: number,
-  now: number,
-  random: number,
+  { now, random, leastMs }: { readonly now: number; readonly random: number; readonly leastMs: number },
 ): { state: "delivered" | "retrying" | "given-up"; nextAt: number } {
   if (isDelivered) return { state: "delivered", nextAt: now };
   const delay = DELAYS_MS[number - 1];
   if (delay === undefined) return { state: "given-up", nextAt: now };
-  return { state: "retrying", nextAt: now + Math.round(delay * (1 + SPREAD * random)) };
+  return { state: "retrying", nextAt: now + Math.round(Math.max(delay, leastMs) * (1 + SPREAD * random)) };
 }

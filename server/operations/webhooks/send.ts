@@ -1,4 +1,5 @@
 import type { LookupAddress } from "node:dns";
+import type { IncomingMessage } from "node:http";
 import {
   type WebhookCode,
   type WebhookReason,
@@ -7,6 +8,7 @@ import {
 } from "../../dashboard/types/webhook-reasons.ts";
 import { currentProxy, sendRequest } from "../../../shared/network/client.ts";
 import { currentTrace, traceparentOf } from "../../../shared/network/trace.ts";
+import { readRetryAfter } from "../../../shared/network/retry-after.ts";
 import { ProxyError } from "../../../shared/network/proxy.ts";
 import { isNoWay } from "../../../shared/network/connection-fault.ts";
 import { errorCode, errorMessage } from "../../../shared/runtime/error-message.ts";
@@ -25,7 +27,14 @@ export interface WebhookReceiver {
 /** Outcome of one attempt. `status` is null without a response; `why` is the problem with its remedy, `reason` its words in English. */
 export type WebhookOutcome =
   | { readonly delivered: true; readonly status: number }
-  | { readonly delivered: false; readonly status: number | null; readonly reason: string; readonly why: WebhookReason };
+  | {
+      readonly delivered: false;
+      readonly status: number | null;
+      readonly reason: string;
+      readonly why: WebhookReason;
+      /** How long the receiver wants no repeat. */
+      readonly retryAfterMs?: number;
+    };
 
 export interface WebhookOptions {
   /** Allows receivers in the local network and plain http to them. */
@@ -64,7 +73,7 @@ export async function sendWebhook(
     const to = addresses === null ? {} : { addresses: addresses.value };
     const response = await sendRequest(url.value, { method: "POST", headers, body, signal: deadline, ...to });
     response.destroy();
-    return outcomeOf(response.statusCode ?? 0);
+    return outcomeOf(response);
   } catch (error) {
     if (deadline.aborted && !(error instanceof ProxyError))
       return failed(webhookReason("HOOK.SILENT", deadlineMs / 1000));
@@ -75,14 +84,19 @@ export async function sendWebhook(
 /** The status by which a receiver asks for no more messages (Standard Webhooks). */
 export const GONE = 410;
 
-function outcomeOf(status: number): WebhookOutcome {
+/** Statuses whose Retry-After is the time of a repeat (RFC 6585 §4, RFC 9110 §15.6.4). */
+const BUSY = [429, 503];
+
+function outcomeOf({ statusCode: status = 0, headers }: IncomingMessage): WebhookOutcome {
   if (status >= 200 && status < 300) return { delivered: true, status };
   if (status >= 300 && status < 400) return failed(webhookReason("HOOK.REDIRECT", status), status);
-  return failed(status === GONE ? webhookReason("HOOK.GONE") : webhookReason("HOOK.STATUS", status), status);
+  const why = status === GONE ? webhookReason("HOOK.GONE") : webhookReason("HOOK.STATUS", status);
+  const waitMs = BUSY.includes(status) ? readRetryAfter(headers) : null;
+  return waitMs === null ? failed(why, status) : { ...failed(why, status), retryAfterMs: waitMs };
 }
 
-function failed(why: WebhookReason, status: number | null = null): WebhookOutcome {
-  return { delivered: false, status, reason: webhookText(why), why };
+function failed(why: WebhookReason, status: number | null = null) {
+  return { delivered: false, status, reason: webhookText(why), why } as const;
 }
 
 const FAULTS: Readonly<Record<string, WebhookCode>> = {

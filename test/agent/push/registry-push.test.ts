@@ -113,6 +113,29 @@ test("changes leave in their order, and their messages are filed", async () => {
   expect(delivery.events).toEqual([]);
 });
 
+test("changes of a suspended clinic wait in their order, and go once the clinic is served again", async () => {
+  await message("M1", [named("a"), named("b")]);
+  await message("M2", [named("c")]);
+  const error = { code: "CLINIC.SUSPENDED", message: "The operator of this server has suspended the clinic." };
+  const suspended: Step = { status: 403, body: { success: false, error } };
+  const { push, requests } = await pushTo([suspended, suspended]);
+  push.wake();
+  await until("the first request is refused", () => delivery.events.length > 0);
+  push.serverResponded();
+  await until("the second request is refused", () => requests.length === 2);
+  await message("M3", [named("d")]);
+  await until("all are sent", () => {
+    push.serverResponded();
+    return queued() === 0;
+  });
+  expect(requests).toEqual([
+    ["a", "b", "c"],
+    ["a", "b", "c"],
+    ["a", "b", "c", "d"],
+  ]);
+  expect(states()).toEqual(["M1 filed", "M2 filed", "M3 filed"]);
+});
+
 test("a change that is sent again has its key, and one that is read again has another", async () => {
   await message("M1", [named("a"), named("b")]);
   const keys: string[][] = [];

@@ -31,6 +31,11 @@ test("a server that lacks a route of a later version stays reached", async () =>
   expect(await statesAfter({}, null, {})).toEqual(["reached"]);
 });
 
+test("a suspended clinic is not a fault of the server or of the key", async () => {
+  const suspended = new SendError("transient", "the server answered 403: CLINIC.SUSPENDED", { status: 403 });
+  expect(await statesAfter(suspended, {})).toEqual(["reached"]);
+});
+
 test.each([400, 404, 405, 409, 413, 422])(
   "a server that responds with %i does not count as reached",
   async (status) => {

@@ -1,9 +1,19 @@
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createSetupCode } from "../../../server/dashboard/auth/setup-code.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer, temporaryFolder } from "../../server/harness.ts";
+import { canMount, mountDisk, unmountDisk } from "../../support/machine/small-disk.ts";
 import { makeUser } from "../harness.ts";
 
 const user = { name: "İpek", password: "four brown dogs" };
@@ -39,6 +49,21 @@ test("the code of an earlier start stays, and a link or another text in its plac
   const last = await createSetupCode(store, folder);
   expect(readFileSync(join(folder, "setup-code"), "utf8")).toBe(`${last?.code}\n`);
   expect(last?.code).not.toBe(made?.code);
+});
+
+test.skipIf(!canMount())("a start on a full disk leaves the code of an earlier start", async () => {
+  const { store } = await startServer();
+  const folder = temporaryFolder();
+  mountDisk(folder, 1);
+  onTestFinished(() => unmountDisk(folder));
+  const made = await createSetupCode(store, folder);
+  const fill = openSync(join(folder, "fill"), "w");
+  expect(() => {
+    for (;;) writeSync(fill, Buffer.alloc(4096));
+  }).toThrow("ENOSPC");
+  closeSync(fill);
+  await expect(createSetupCode(store, folder)).rejects.toThrow("ENOSPC");
+  expect(readFileSync(join(folder, "setup-code"), "utf8")).toBe(`${made?.code}\n`);
 });
 
 test("a server with users makes no code and removes the file", async () => {

@@ -33,6 +33,7 @@ async function start() {
     store: server.store,
     now: () => server.clock.now,
     logger: pino({ level: "silent" }),
+    linesOfTurn: 100,
   });
   const folder = async (user = staff) => (await user.call<LastImport>("GET", "/imports")).body.folder;
   const phase = async (name: string, wanted: ImportState["phase"]): Promise<ImportState> => {
@@ -46,6 +47,22 @@ async function start() {
 }
 
 const names = query((db) => db.selectFrom("patient").select("name").orderBy("id"));
+
+test(
+  "a clinic with long and many files keeps the file of another one waiting for a turn alone",
+  async () => {
+    const { server, theirs, send, phase, animals } = await start();
+    const other = await server.makeKey(theirs, keyPermissions);
+    const long = Array.from({ length: 250 }, (_, index) => `${index};Pamuk ${index};Kedi;;Ada\n`).join("");
+    await send(HEAD + long, "long.csv");
+    await send(`${HEAD}1000;Boncuk;Köpek;;Ece\n`, "second.csv");
+    await send(`${HEAD}1;Paşa;Kedi;;Ada\n`, "other.csv", other);
+    expect((await phase("second.csv", "done")).result?.counts).toMatchObject({ new: 1 });
+    const found = await animals();
+    expect([found.length, found.indexOf("Paşa"), found.indexOf("Boncuk")]).toEqual([252, 100, 251]);
+  },
+  patiently(60_000),
+);
 
 test(
   "a file without a question is imported without a person, once, and a person undoes it",

@@ -35,6 +35,26 @@ test("practice software has a budget of its own, and a request beyond it gets 42
   expect(await send()).toEqual([200, undefined]);
 });
 
+test("no program takes the source of the dashboard's files, whose ids would be ids of its own", async () => {
+  const server = await startServer(clinic(ours));
+  const key = await server.makeKey(ours, ["clinic.sync.write", "clinic.lab.ingest"]);
+  const send = async (url: string, payload: object) => {
+    const { statusCode, body } = await server.app.inject({
+      method: "POST",
+      url,
+      headers: { "x-api-key": key },
+      payload,
+    });
+    return [statusCode, body.includes("1 to 64 letters, digits, dots, - or _, and not file")];
+  };
+  const merge = { source: "file", survivor: "1", merged: "2" };
+  for (const kind of ["patients", "owners", "orders", "appointments"])
+    expect(await send(`/sync/v1/${kind}`, { ...empty, source: "file" })).toEqual([400, true]);
+  expect(await send("/sync/v1/patients/merge", merge)).toEqual([400, true]);
+  expect(await send("/agent/v1/registry", { source: "file", changes: [] })).toEqual([400, true]);
+  expect(await send("/agent/v1/registry", { source: "files", changes: [] })).toEqual([200, false]);
+});
+
 describe("the document of /sync/v1", () => {
   test("the document has valid examples of every response and error, and its page loads without a key", async () => {
     const { app } = await startServer();

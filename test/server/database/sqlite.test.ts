@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -33,6 +33,17 @@ describe("the store on SQLite", () => {
       await store.ping();
     }
     await store.close();
+  });
+
+  test("a link to a database is not opened, since its folder is not the one that is locked, and nothing of it changes", async () => {
+    const [folder, other] = [temporaryFolder(), temporaryFolder()];
+    await (await openStore(folder)).close();
+    symlinkSync(join(folder, "vetwire.db"), join(other, "vetwire.db"));
+    await expect(openStore(other)).rejects.toThrow("vetwire.db is a link, expected the database itself");
+    expect(readdirSync(other)).toEqual(["vetwire.db"]);
+    // The folder itself may be one.
+    symlinkSync(folder, join(other, "data"));
+    await (await openStore(join(other, "data"))).close();
   });
 
   test("the file uses WAL, synchronous FULL and foreign keys, so that a power cut loses no commit", async () => {

@@ -4,6 +4,7 @@ import type http from "node:http";
 import { AwsV4Signer } from "aws4fetch";
 import { sendRequest } from "../../../../shared/network/client.ts";
 import { connectionFault } from "../../../../shared/network/connection-fault.ts";
+import { readRetryAfter } from "../../../../shared/network/retry-after.ts";
 import { printable } from "../../../../shared/runtime/printable.ts";
 import { type Element, readXml, textOf } from "./answer-xml.ts";
 import { ObjectError } from "./object-error.ts";
@@ -90,16 +91,13 @@ export async function exchange<Value>(
     ...(await signedHeaders(target, secret, url, request, new Date())),
     ...(method === "PUT" || method === "POST" ? { "content-length": String(body.length) } : {}),
   };
-  const { idleMs, bytesPerSecond } = patience;
-  const totalMs = 2 * idleMs + ((body.length + (request.expectedBytes ?? 0)) / bytesPerSecond) * 1000;
-  const late = new AbortController();
-  const reason = new Error(`expected at least ${bytesPerSecond} bytes a second, got less`);
-  const deadline = setTimeout(() => late.abort(reason), totalMs);
+  const { idleMs } = patience;
+  const deadline = startDeadline(patience, body.length + (request.expectedBytes ?? 0));
   let response: http.IncomingMessage | null = null;
   try {
     response = await sendRequest(url, {
       ...{ method, headers, body, idleMs },
-      signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+      signal: signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]),
       ca: target.ca === null ? undefined : fs.readFileSync(target.ca),
     });
     const status = response.statusCode ?? 0;
@@ -109,10 +107,18 @@ export async function exchange<Value>(
     if (error instanceof ObjectError) throw error;
     throw new ObjectError(connectionFault(error as Error), { cause: error });
   } finally {
-    clearTimeout(deadline);
+    deadline.end();
     // A response with an unread rest would keep its connection.
     response?.destroy();
   }
+}
+
+/** Ends the transfer of these bytes, of request and response, that is slower than the slowest. Call `end` after it. */
+export function startDeadline({ idleMs, bytesPerSecond }: Patience, bytes: number) {
+  const late = new AbortController();
+  const reason = new Error(`expected at least ${bytesPerSecond} bytes a second, got less`);
+  const timer = setTimeout(() => late.abort(reason), 2 * idleMs + (bytes / bytesPerSecond) * 1000);
+  return { signal: late.signal, end: () => clearTimeout(timer) };
 }
 
 /** Reads the text of a response. @throws ObjectError beyond its max size */
@@ -146,11 +152,10 @@ function refusal(status: number, headers: http.IncomingHttpHeaders, text: string
   const words = code === "" ? summary(text) : `${code}: ${textOf(error, "Message")}`;
   const place = status >= 300 && status < 400 ? ` to ${hostOf(headers.location)}, which is not followed` : "";
   const said = summary(words);
-  const seconds = Number(headers["retry-after"] ?? "");
   return new ObjectError(`the store responded with ${status}${place}${said === "" ? "" : ` ${said}`}${advice(code)}`, {
     status,
     code: code.replaceAll(/[^A-Za-z0-9]/g, ""),
-    retryAfterMs: seconds > 0 ? seconds * 1000 : null,
+    retryAfterMs: readRetryAfter(headers),
   });
 }
 

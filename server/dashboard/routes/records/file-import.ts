@@ -91,7 +91,7 @@ export function fileImportRoutes(app: FastifyInstance, context: DashboardContext
     { config: { access: "staff", repeats: "equal choices read the file alike" } },
     async (request) => {
       const found = await idle(store, request);
-      await read(store, { id: found.id, userId: userOf(request).userId }, choicesBody(request.body), now());
+      await read(store, { ...found, userId: userOf(request).userId }, choicesBody(request.body), now());
       return answer(store, request, now());
     },
   );
@@ -169,11 +169,11 @@ async function findNamed(session: Session, clinicId: number, publicId: string): 
 /** Reads a file with the choices, and keeps what was decided. */
 async function read(
   store: Store,
-  { id, userId }: Pick<FileImport, "id" | "userId">,
+  { id, clinicId, userId }: Pick<FileImport, "id" | "clinicId" | "userId">,
   choices: FileChoices,
   now: number,
 ): Promise<void> {
-  const file = await openFile(await fromParts(await partsOf(store, id)), choices, now);
+  const file = await openFile(await fromParts(await partsOf(store, id)), { clinicId, choices, now });
   const [reading, fault] = "fault" in file ? [null, file.fault] : [file.reading, null];
   if (!("fault" in file)) await file.close();
   await store.transaction((session) => keepReading(session, id, { choices, reading, fault, userId }));
@@ -220,7 +220,7 @@ function stateOf(found: FileImport, now: number): ImportState {
 
 /** The refused lines as the file has them, with the reasons, to be corrected and imported again. */
 async function refusedFile(store: Store, found: FileImport, language: "en" | "tr"): Promise<string> {
-  const file = await openFile(await fromParts(await partsOf(store, found.id)), found.choices, found.startedAt);
+  const file = await openFile(await fromParts(await partsOf(store, found.id)), { ...found, now: found.startedAt });
   if ("fault" in file) return "";
   try {
     const headers = file.reading.columns.map(({ header }) => header);

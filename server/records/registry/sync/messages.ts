@@ -132,9 +132,16 @@ export const RemovedSyncPatient = Type.Object(
 );
 export type RemovedSyncPatient = Static<typeof RemovedSyncPatient>;
 
+/** Names of practice software, without the source of the dashboard's files (FILE_SOURCE): equal ids would name each other's animals. */
+export const sourcePattern = textForm(
+  "^(?!file$)[\\w.-]{1,64}$",
+  "1 to 64 letters, digits, dots, - or _, and not file",
+);
+
 const Source = Type.String({
-  pattern: textForm("^[\\w.-]{1,64}$", "1 to 64 letters, digits, dots, - or _"),
-  description: "Name of your software at this clinic. An `external_id` is an id of its source.",
+  pattern: sourcePattern,
+  description:
+    "Name of your software at this clinic. An `external_id` is an id of its source. `file` is the source of files that are imported at the dashboard.",
 });
 
 export function bodyOf<Item extends Type.TSchema, Mode extends Type.TProperties>(

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import fs from "node:fs";
 import http from "node:http";
 import https from "node:https";
-import type { AddressInfo } from "node:net";
+import net, { type AddressInfo } from "node:net";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { stow } from "../../../../agent/imaging/archive/stow-rs.ts";
@@ -108,6 +108,27 @@ test("a redirect from https to http shows nobody the credentials", async () => {
   expect(archive.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer secret"]);
   expect(other.requests).toEqual([]);
 });
+
+test.each(["head", "body"])(
+  "an archive that sends its %s byte by byte without an end holds an image until the deadline",
+  async (part) => {
+    const endless = net.createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.write(`HTTP/1.1 200 OK\r\n${part === "body" ? "content-type: text/plain\r\n\r\n" : ""}`);
+      const timer = setInterval(() => socket.write(part === "body" ? "x" : "x: y\r\n"), 20);
+      socket.on("close", () => clearInterval(timer));
+    });
+    await new Promise<void>((resolve) => void endless.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void endless.close());
+    const { port } = endless.address() as AddressInfo;
+    const image = { sopInstance: "1.2.3", transferSyntax: EXPLICIT };
+    const target = { url: `http://127.0.0.1:${port}/dicom-web`, authorizationFile };
+    await expect(stow(target, file, image, { idleMs: 300, bytesPerSecond: 1_000_000 })).rejects.toMatchObject({
+      kind: "uncertain",
+      message: expect.stringContaining("expected at least 1000000 bytes a second, got less") as string,
+    });
+  },
+);
 
 test("URLs in an image and in the archive's response are never fetched", async () => {
   const [archive, other] = [await startArchive(), await startArchive()];

@@ -273,10 +273,11 @@ test(
     await staff.call("POST", `/imports/${id}/preview`, {});
     await phase(staff, "previewed");
     await store.transaction((session) => session.all(setRunning, {}));
+    const turn = { leaseMs: 60_000, lastClinicId: 0 };
     const ahead = clock.now + 3 * 365 * 86_400_000;
-    expect(await claimImport(store, ahead, ahead + 60_000)).toMatchObject({ publicId: id });
+    expect(await claimImport(store, { now: ahead, ...turn })).toMatchObject({ publicId: id });
     // One of a clock that differs a little is under way.
-    expect(await claimImport(store, ahead - 60_000, ahead)).toBeUndefined();
+    expect(await claimImport(store, { now: ahead - 60_000, ...turn })).toBeUndefined();
     await new ImportRunner({ store, now: () => clock.now, logger: pino({ level: "silent" }) }).check();
     expect(await last(staff)).toMatchObject({ phase: "done", result: { counts: { new: 1 } } });
   },

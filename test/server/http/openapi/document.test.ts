@@ -168,8 +168,10 @@ describe("the API document", () => {
       const [, folder, rest = ""] = /^(.*\/)[a-z]+_\w+(\/.+)?$/.exec(url) ?? [];
       if (folder === undefined) {
         await meet(server, `${url}?page=0&page_size=0&type=x&nothing=1`, holding(key));
-        await meet(server, `${url}?page_size=1`, holding(key));
-        await meet(server, `${url}?page_size=1&updated_since=1970-01-01`, holding(key));
+        for (const query of ["page_size=1", "page_size=1&updated_since=1970-01-01"]) {
+          await meet(server, `${url}?${query}`, holding(key));
+          await meet(server, `${url}?${query}`, { ...holding(key), "if-none-match": "*" });
+        }
       } else {
         for (const fp of ["%zz", "x".repeat(5000)]) await meet(server, `${folder}${fp}${rest}`, holding(key));
         await meet(server, `${folder}x${rest}?nothing=1`, holding(key));

@@ -111,6 +111,21 @@ describe("the book of alerts", () => {
     expect(run(book, [between], start + MINUTE).book.open).toHaveLength(1);
   });
 
+  test("a receiver that names a time for the repeat gets none before it, and waits for an hour at most", () => {
+    const channels = [webhook];
+    const next = (retryAfterMs: number) => {
+      const opened = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels, moment: new Moment(start) });
+      const taken = claim(opened, { channels, quiet: null, timeZone: zone, now: start });
+      const outcome = { ok: false, reason: "busy", isUncertain: false, why, retryAfterMs } as const;
+      return settle(taken!.book, taken!.batch, outcome, start).messages.map(({ notBefore }) => notBefore - start);
+    };
+    expect([next(1_000), next(10 * MINUTE), next(1_000 * MINUTE)]).toEqual([
+      [MINUTE / 2],
+      [10 * MINUTE],
+      [60 * MINUTE],
+    ]);
+  });
+
   test("a failed attempt is repeated later and later, shows on its channel, and is given up after a day", () => {
     let book = stepBook(EMPTY_BOOK, [condition("disk-full")], { channels: [webhook], moment: new Moment(start) });
     const times: number[] = [];

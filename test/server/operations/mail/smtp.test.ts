@@ -6,9 +6,13 @@ import { startSmtpReceiver } from "../../../support/peers/smtp-receiver.ts";
 
 const mail = { to: "nurse@clinic.example", subject: "Vetwire: Köpek", text: "Ağ yok.\nBak." };
 
-function mailerTo(port: number, more: { user?: string; password?: () => string } = {}) {
-  const { user = null, password = () => "secret" } = more;
-  return createMailer({ host: "127.0.0.1", port, isTls: false, user, from: "vetwire@clinic.example", password });
+function mailerTo(port: number, more: { user?: string; password?: () => string; deadlineMs?: number } = {}) {
+  const { user = null, password = () => "secret", ...deadline } = more;
+  return createMailer({
+    ...{ host: "127.0.0.1", port, isTls: false, user, password },
+    from: "vetwire@clinic.example",
+    ...deadline,
+  });
 }
 
 describe("an e-mail over SMTP", () => {
@@ -50,6 +54,29 @@ describe("an e-mail over SMTP", () => {
       ...{ ok: false, isUncertain: false },
       reason: expect.stringContaining("(Greeting never received)") as string,
     });
+  });
+
+  test("a mail server that sends its reply byte by byte without an end holds an e-mail until the deadline", async () => {
+    const endless = net.createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.write("220 test\r\n");
+      socket.once("data", () => {
+        const timer = setInterval(() => socket.write("250-x\r\n"), 10);
+        socket.on("close", () => clearInterval(timer));
+      });
+    });
+    const closed = new Promise<void>(
+      (resolve) => void endless.on("connection", (socket) => socket.on("close", resolve)),
+    );
+    endless.listen(0, "127.0.0.1");
+    await once(endless, "listening");
+    onTestFinished(() => void endless.close());
+    const { port } = endless.address() as AddressInfo;
+    expect(await mailerTo(port, { deadlineMs: 500 })(mail)).toMatchObject({
+      ...{ ok: false, isUncertain: true },
+      why: { code: "MAIL.SILENT" },
+    });
+    await closed;
   });
 
   test("a mail server that is not there, an unknown one, and a refused password have their own remedies", async () => {

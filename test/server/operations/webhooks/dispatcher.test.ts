@@ -97,6 +97,33 @@ test("a message after the removal of all earlier ones is no repeat of one of the
   expect(new Set(receiver.got.map(({ id }) => id)).size).toBe(2);
 });
 
+test("a receiver that is too busy gets a message again when it wants it, and never sooner than by the schedule", async () => {
+  const { receiver, push, drain, clock, log } = await world();
+  const refuse = (status: number, after: string): Answer => {
+    return (_request, response) => void response.writeHead(status, { "retry-after": after }).end();
+  };
+  const next = async () => {
+    await drain();
+    const [delivery] = await log();
+    const waits = delivery!.next_at - clock.now;
+    clock.now = delivery!.next_at;
+    return waits;
+  };
+  receiver.answer = refuse(429, "120");
+  await push(1);
+  expect(await next()).toBe(2 * MINUTE_MS);
+  receiver.answer = refuse(503, "10");
+  expect(await next()).toBe(5 * MINUTE_MS);
+  receiver.answer = refuse(503, "999999999999");
+  expect(await next()).toBe(HOUR_MS);
+  receiver.answer = refuse(500, "99999");
+  expect(await next()).toBe(2 * HOUR_MS);
+  receiver.answer = ok;
+  receiver.got = [];
+  await drain();
+  expect(receiver.got).toHaveLength(1);
+});
+
 test("a receiver that is down gets every event when it is back, each once, after the retries of its log", async () => {
   const { receiver, push, drain, clock, log } = await world();
   receiver.answer = (request) => void request.socket.destroy();

@@ -454,6 +454,27 @@ describe("old events", () => {
     expect((await read(key, `?after=${cursor}`)).status).toBe(200);
   });
 
+  test("move the position of a key that does not see them and polls with the ETag of its empty page", async () => {
+    const { store, clock, makeKey, app } = await aged();
+    const key = await makeKey(own, ["clinic.inventory.view"]);
+    const poll = async (after: unknown, etag: unknown) => {
+      const headers = { "x-api-key": key, "if-none-match": String(etag) };
+      return app.inject({ url: `/api/v1/events?after=${String(after)}`, headers });
+    };
+    const { headers: first } = await poll("latest", "");
+    await store.transaction((session) => addEvent(session, checkUp, noon));
+    // The second answer comes from the cache.
+    for (let time = 0; time < 2; time += 1) {
+      const { statusCode, headers } = await poll(first["sync-cursor"], first["etag"]);
+      expect(statusCode).toBe(304);
+      expect(headers["sync-cursor"]).not.toBe(first["sync-cursor"]);
+    }
+    const { headers: moved } = await poll(first["sync-cursor"], first["etag"]);
+    clock.now = noon + 90 * DAY_MS;
+    await pruneFeeds(store, prune(clock.now));
+    expect((await poll(moved["sync-cursor"], first["etag"])).statusCode).toBe(304);
+  });
+
   test("end a page that the server kept of them", async () => {
     const { store, key, read } = await aged();
     const page = await read(key, "?page_size=1");
