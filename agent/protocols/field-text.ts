@@ -1,3 +1,4 @@
+import { readSpecies } from "../../shared/clinical/species.ts";
 import { isBackground, saysControl } from "./remarks.ts";
 
 // Field texts of LIS02-A2 records and HL7 segments. Both write `""` to delete an earlier value (LIS02-A2 §5.4.9; HL7's null).
@@ -21,6 +22,12 @@ export function nameOfDevice(texts: readonly string[]): string {
   const maker = parts.slice(0, 2).findIndex((part) => MAKER.test(part));
   const model = parts[maker + 1] ?? "";
   return ((maker >= 0 && /\p{L}/u.test(model) ? model : parts[0]) ?? "").slice(0, 200);
+}
+
+/** Returns the first text. Texts of different species are returned as one that names no species, so that no wrong ranges apply. */
+export function agreedSpecies(texts: readonly string[]): string {
+  const named = texts.filter((text) => readSpecies(text) !== null);
+  return new Set(named.map(readSpecies)).size > 1 ? named.join(" / ") : (texts.find((text) => text !== "") ?? "");
 }
 
 /** Trims an identifier. @returns "" if it names nobody */

@@ -30,7 +30,7 @@ export function isPicture(names: readonly string[]): boolean {
   return names.some((name) => name.length <= NAME_MAX && PICTURE.test(name)) && !names.some(isAnalyteName);
 }
 
-/** Names of the row with the patient's species. `General` stands in it on a human model. */
+/** Whether a row has the patient's species. Its value is `General` on a human model. */
 export function isSpeciesRow(names: readonly string[]): boolean {
   return names.some((name) => /^(?:ref\.?-?group|species|animal(?:-type)?)$/.test(foldName(name)));
 }

@@ -15,7 +15,7 @@ export const BODY_BYTES_MAX = 5 * 1024 * 1024;
  */
 const VALUES_MAX = 500_000;
 
-/** Max size of a body that nobody answers for, such as that of a sign-in: 5 kB of gzip would unpack to 5 MB. */
+/** Max size of a body from a caller without credentials, such as a sign-in: 5 kB of gzip would unpack to 5 MB. */
 const STRANGER_BYTES_MAX = 64 * 1024;
 
 /** Replaces the body parsers of a scope by one for JSON, plain or gzip. Register it before the routes, whose bounds it sets. */

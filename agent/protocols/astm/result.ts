@@ -1,5 +1,5 @@
 import { labelOf } from "../../report/sample.ts";
-import { filled, flagsOf, given } from "../field-text.ts";
+import { agreedSpecies, filled, flagsOf, given } from "../field-text.ts";
 import { isSpeciesAlone, readSpecies } from "../../../shared/clinical/species.ts";
 import { doubtsIn, isControlRow, isPicture, isRunRow, isSpeciesRow } from "../remarks.ts";
 import type { AstmProfile, FieldNumbers, ResultStatus } from "./profile.ts";
@@ -121,14 +121,13 @@ export function kindOf(
 
 /**
  * Returns the word for a species where no profile says its place: in P-10, race, in the special field P-16 (LIS02-A2 §7), or in a row of
- * its own; "" without any, and if they name several. P-16 may be an owner instead, whom P-15 names on a VetScan: Can Demir is not a dog.
+ * its own; "" without any. P-16 may be an owner instead, whom P-15 names on a VetScan: Can Demir is not a dog.
  */
 export function speciesIn(patient: AstmRecord | null, results: readonly AstmRecord[], owner: string): string {
   const text = (field: number) => given(patient?.field(field).replaceAll("^", " ").trim() ?? "");
   const special = [text(16)].filter((words) => words !== owner && isSpeciesAlone(words));
   const rows = results.filter((result) => isSpeciesRow(ownCodes(result))).map((result) => given(result.field(4)));
-  const found = [text(10), ...special, ...rows].filter((words) => readSpecies(words) !== null);
-  return new Set(found.map(readSpecies)).size === 1 ? (found[0] ?? "") : "";
+  return agreedSpecies([text(10), ...special, ...rows].filter((words) => readSpecies(words) !== null));
 }
 
 /** Returns the text that a record adds to the comments: a complete remark, or the grade before an index. */

@@ -79,7 +79,7 @@ export class Hl7Link implements Link {
 
   get between(): string | null {
     if (this.#state === "between-frames") {
-      // What comes next is read otherwise within a line, and after a fragment, which ends with the next silence.
+      // The next bytes are read differently within a line, and after a fragment, which ends with the next silence.
       return `${this.#state}${this.#beginsLine ? "" : " in a line"}${this.#fragments > 0 ? " after a fragment" : ""}`;
     }
     if (this.#state === "bare-header") return null;

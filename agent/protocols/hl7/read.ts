@@ -1,6 +1,6 @@
 import type { PatientHint } from "../../../shared/api/study.ts";
 import type { Sample } from "../../report/sample.ts";
-import { given, identifier, nameOfDevice, sampleId, sent } from "../field-text.ts";
+import { agreedSpecies, given, identifier, nameOfDevice, sampleId, sent } from "../field-text.ts";
 import { refusalOf } from "./message/acknowledgement.ts";
 import { isControlNote, isTraining, purposeOf } from "./control.ts";
 import { materialOf, verdictOf } from "./control-material.ts";
@@ -265,7 +265,7 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
     identifier: hintText(number ?? ""),
     name: hintText(name === number ? "" : name), // some devices repeat the identifier as a name
     species: hintText(
-      speciesOf([
+      agreedSpecies([
         either(own.species, words || code || (own.species === null ? "" : speciesIn(patient, visit))),
         valueOfRow(rows, (obx) => profile.speciesRow?.test(obx.field(3)) === true),
       ]),
@@ -285,13 +285,7 @@ function patientHint(group: OrderGroup, profile: Hl7Profile): PatientHint {
 /** Returns the word for a species at PID-10, race, or PV1-2, class: veterinary devices without PID-35 have it there. "" without any. */
 function speciesIn(patient: Segment | null, visit: Segment | null): string {
   const texts = [...(patient?.components(10) ?? []), ...(visit?.components(2) ?? [])].map(given);
-  return texts.find((text) => text !== "" && readSpecies(text) !== null) ?? "";
-}
-
-/** Returns the first text. Two texts of different species are returned as one that names no species, so that no wrong ranges apply. */
-function speciesOf([stated, row]: readonly [string, string]): string {
-  const [one, other] = [stated, row].map(readSpecies);
-  return one != null && other != null && one !== other ? `${stated} / ${row}` : stated || row;
+  return agreedSpecies(texts.filter((text) => readSpecies(text) !== null));
 }
 
 function valueOfRow(rows: readonly ObservationRow[], isIt: (obx: Segment) => boolean): string {

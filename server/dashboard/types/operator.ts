@@ -75,7 +75,7 @@ export interface Announcement {
 
 /** The response to `GET /operator/v1/clinics`. */
 export interface HostedClinics {
-  /** What is shown at the dashboards now or will be; null for nothing. */
+  /** The notice that the dashboards show now or later; null without one. */
   announcement: Announcement | null;
   clinics: HostedClinic[];
   page: number;

@@ -177,7 +177,7 @@ const AHEAD_MS = 3_600_000;
 
 /**
  * Takes an import that no server works on: that of the next clinic after the last one, so that a clinic with many files keeps no other
- * waiting. @returns undefined if there is none
+ * waiting. @returns undefined if no import waits
  */
 export async function claimImport(
   store: Store,

@@ -47,7 +47,7 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** What a clinic chose for its file, and the time in ms since 1970, which bounds the dates. */
+/** The clinic of a file with its choices, and the time in ms since 1970, which bounds the dates. */
 export interface FileContext {
   readonly clinicId: number;
   readonly choices: FileChoices;

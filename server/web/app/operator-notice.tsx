@@ -4,7 +4,7 @@ import { remember, remembered } from "../browser-storage.ts";
 import { language, translations } from "../text.ts";
 import { Banner } from "./banner.tsx";
 
-/** What the operator of the server announces to all clinics; the menu reads it with its counts. */
+/** The notice of the server's operator to all clinics; the menu reads it with its counts. */
 export const operatorNotice = signal<Notice | null>(null);
 
 const CLOSED = "closed-notice";

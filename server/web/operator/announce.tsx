@@ -38,7 +38,7 @@ export function Announced({ of: announcement, changed }: { of: Announcement; cha
 }
 
 interface DialogProps {
-  /** What is announced already, which a new text replaces. */
+  /** The notice of now, which a new one replaces. */
   readonly of: Announcement | null;
   readonly close: () => void;
   readonly changed: () => void;

@@ -48,13 +48,7 @@ function Commands({ of: commands }: { of: readonly OperatorCommand[] }) {
         {commands.map(({ at, by, command, clinic, name, count }, index) => (
           <tr key={index}>
             <th scope="row">
-              {clinic === ALL_CLINICS ? (
-                t("allClinics")
-              ) : name === null ? (
-                clinic
-              ) : (
-                <a href={`/operator/clinics/${clinic}`}>{name}</a>
-              )}
+              <Subject clinic={clinic} name={name} />
             </th>
             <td>
               <code>{command}</code>
@@ -67,6 +61,12 @@ function Commands({ of: commands }: { of: readonly OperatorCommand[] }) {
       </DataTable>
     </div>
   );
+}
+
+/** Names the clinic of a command. One that was erased has its number alone. */
+function Subject({ clinic, name }: Pick<OperatorCommand, "clinic" | "name">) {
+  if (clinic === ALL_CLINICS) return <>{t("allClinics")}</>;
+  return name === null ? <>{clinic}</> : <a href={`/operator/clinics/${clinic}`}>{name}</a>;
 }
 
 const t = translations({

@@ -96,14 +96,8 @@ function Meter({ of: meter, meters, quotas }: { of: QuotaMeter; meters: Meters; 
   const [used, max] = [meters[meter], quotas[meter]];
   const shown = (count: number) =>
     meter === "storage_bytes" ? megabytes(count) : new Intl.NumberFormat(locale()).format(count);
-  const words =
-    used === null
-      ? max === null
-        ? t("notMeasured")
-        : t("notMeasuredOf", { max: shown(max) })
-      : max === null
-        ? shown(used)
-        : t("of", { count: shown(used), max: shown(max) });
+  const count = used === null ? t("notMeasured") : shown(used);
+  const words = max === null ? count : t("limited", { count, max: shown(max) });
   return (
     <>
       {words} {overQuota(meters, quotas).includes(meter) && <State tone="warn">{overWords(meter)}</State>}
@@ -233,9 +227,8 @@ const t = translations({
   devices: ["Devices", "Cihazlar"],
   api_calls_this_month: ["API calls this month", "Bu ayki API çağrıları"],
   storage_bytes: ["Results and pictures", "Sonuçlar ve görüntüler"],
-  of: ["{count} of {max}", "{count} / {max}"],
+  limited: ["{count}, limit {max}", "{count}, sınır {max}"],
   notMeasured: ["not measured yet", "henüz ölçülmedi"],
-  notMeasuredOf: ["not measured yet, limit {max}", "henüz ölçülmedi, sınır {max}"],
   leaving: ["When the clinic leaves", "Klinik ayrıldığında"],
   export: ["Export…", "Dışa aktar…"],
   exporting: [

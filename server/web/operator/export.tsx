@@ -1,9 +1,8 @@
 import type { HostedClinicPage } from "../../dashboard/types/operator.ts";
-import { REASON_CHARS } from "../../dashboard/types/operator.ts";
 import { commandFile } from "../api.ts";
 import { translations } from "../text.ts";
-import { Field } from "../ui/form/field.tsx";
 import { FormDialog } from "../ui/form-dialog/form-dialog.tsx";
+import { ReasonField } from "./support.tsx";
 
 /** Asks for the reason of an export, and saves the file once it is complete. */
 export function ExportDialog({ clinic, close }: { clinic: HostedClinicPage["clinic"]; close: () => void }) {
@@ -18,9 +17,7 @@ export function ExportDialog({ clinic, close }: { clinic: HostedClinicPage["clin
       <p>{t("holds")}</p>
       <p>{t("lacks")}</p>
       <p>{t("goes")}</p>
-      <Field label={t("reason")} hint={t("reasonHint")}>
-        <textarea name="reason" minLength={REASON_CHARS.min} maxLength={REASON_CHARS.max} required />
-      </Field>
+      <ReasonField hint={t("reasonHint")} />
     </FormDialog>
   );
 }
@@ -39,7 +36,6 @@ const t = translations({
     "It goes to the downloads of this computer, and the server keeps no copy. It is not encrypted: pass it to the clinic alone, then delete it.",
     "Bu bilgisayarın indirilenler klasörüne iner; sunucuda kopyası kalmaz. Şifreli değildir: yalnızca kliniğe verin, sonra silin.",
   ],
-  reason: ["Reason", "Gerekçe"],
   reasonHint: [
     "The clinic reads it in its audit with your name: say who asked for the file, and name no patient.",
     "Klinik bunu adınızla birlikte denetim kaydında okur: dosyayı kimin istediğini yazın, hasta adı yazmayın.",

@@ -15,10 +15,17 @@ export function SupportDialog({ clinic, close }: { clinic: Pick<HostedClinic, "f
   return (
     <FormDialog title={t("title", { name: clinic.name })} close={close} act={open} button={t("open")} staysOpen>
       <p>{t("what")}</p>
-      <Field label={t("reason")} hint={t("reasonHint")}>
-        <textarea name="reason" minLength={REASON_CHARS.min} maxLength={REASON_CHARS.max} required />
-      </Field>
+      <ReasonField hint={t("reasonHint")} />
     </FormDialog>
+  );
+}
+
+/** Asks for the reason of a look or an export, which the clinic's audit has. */
+export function ReasonField({ hint }: { hint: string }) {
+  return (
+    <Field label={t("reason")} hint={hint}>
+      <textarea name="reason" minLength={REASON_CHARS.min} maxLength={REASON_CHARS.max} required />
+    </Field>
   );
 }
 

@@ -13,7 +13,7 @@ export interface UnitChoice {
 /** Each result as it was sent. */
 export const AS_SENT: UnitChoice = { system: null, exceptions: {} };
 
-/** Reads a stored choice; null if there is none. */
+/** Reads a stored choice. Without one (null) each result stays as it was sent. */
 export function readUnitChoice(stored: string | null): UnitChoice {
   return stored === null ? AS_SENT : (JSON.parse(stored) as UnitChoice);
 }

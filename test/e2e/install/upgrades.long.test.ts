@@ -209,7 +209,7 @@ test.skipIf(problem !== null)(
         ...{ code: 1, stderr: expect.stringContaining(refusal) },
       });
 
-      // What the service's user unpacked and may have changed does not run.
+      // A version that the service's user unpacked, and may have changed, does not run.
       const unpacked = path.join(versions, "0.2.0/app/server/main.js");
       fs.appendFileSync(unpacked, '\nprocess.stderr.write("tampered\\n");');
       const backup = path.join(folder, "one.backup");

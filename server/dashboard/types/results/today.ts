@@ -58,7 +58,7 @@ export interface TodayState {
   left_out: number;
 }
 
-/** What waits for a person, for the entries of the menu. */
+/** Counts of the work that waits for a person, for the entries of the menu. */
 export interface MenuCounts {
   /** Studies without a patient. */
   to_place: number;
@@ -70,7 +70,7 @@ export interface MenuCounts {
 
 /** The response to `GET menu`, which the frame of each page reads each minute. */
 export interface MenuNews extends MenuCounts {
-  /** What the operator of the server announces to all clinics; null for nothing. */
+  /** The notice of the server's operator to all clinics; null without one. */
   notice: Notice | null;
 }
 

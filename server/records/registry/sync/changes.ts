@@ -201,7 +201,7 @@ function withNumbers(
 
 /**
  * Returns the owner of an animal with all facts. Without an id it is the stored owner. A new animal gets an owner of its own, since
- * a name alone identifies nobody. So does an animal whose stored owner has another name and other animals.
+ * a name alone identifies no person. So does an animal whose stored owner has another name and other animals.
  */
 async function ownerOf(
   session: Session,

@@ -93,6 +93,7 @@ test("a URIT-8031Vet that writes its maker before its model is not refused (unve
 test.each([
   ["Heska Element HT5 in PID-10 (unverified)", "PID|1||7001||Aydin^Karabas||20210304|M||Canine", [], "dog"],
   ["Zybio Z3 Vet in PV1-2, as Mindray (unverified)", PATIENT, ["PV1|1|Feline"], "cat"],
+  ["two species", "PID|1||7001||Aydin^Karabas||20210304|M||Canine", ["PV1|1|Feline"], null],
   ["a human model with class and race", "PID|1||7001||Karabas||20210304|M||W", ["PV1|1|O"], null],
 ])("species: %s", (_, patient, visit, species) => {
   const reading = readModel("generic-hl7", "HT5|Heska", [patient, ...visit, "OBR|1||7001"], ["WBC | | 9.8 | K/µL | N"]);
