@@ -128,7 +128,7 @@ describe("services", () => {
     }
   });
 
-  test("a fault before a release in the same chunk discards the instance", () => {
+  test("a fault discards the instance and what follows in the same chunk, another instance and the release too", () => {
     const begun = encodeData(
       { context: STORE, part: "dataset", bytes: dataset().subarray(0, 20), last: false },
       16_384,
@@ -136,7 +136,7 @@ describe("services", () => {
     const start = [command(STORE, encodeStoreRequest(1, CR_STORAGE, "1.2.3.1")), begun];
     const fault = command(ECHO, encodeEchoRequest(2));
     const actions = connected().receive(
-      Buffer.concat([...start, fault, data(STORE, dataset()), encodeReleaseRequest()]),
+      Buffer.concat([...start, fault, data(STORE, dataset()), stored(), encodeReleaseRequest()]),
     );
     expect(actionsOf(actions)).not.toContain("store");
     expect(actionsOf(actions)).toContain("discard");

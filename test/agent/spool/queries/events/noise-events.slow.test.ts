@@ -93,6 +93,23 @@ test.each(PROFILES)("a record of %s without its noise delivers the same messages
   expect(found).toBeGreaterThan(10);
 });
 
+test("HL7 letters after noise within a line begin no message, neither with the noise nor without it", () => {
+  const newLink = () => createLink(profileById("generic-hl7")!, fixedContext);
+  const texts = ["A".repeat(5_000), "A".repeat(5_000), "A\r", "A", "MSH|^~\\&|LAB\r"];
+  const events = texts.map((text, id) => ({ id, bytes: Buffer.from(text) as Uint8Array }));
+  const link = newLink();
+  const finder = new NoiseFinder();
+  finder.add(1, -1, 0, true, link.between ?? null);
+  const ended = (last: readonly TestEvent[]) => feed(newLink(), [...last, { id: last.length, bytes: null }]);
+  const runs = events.slice(0, -1).map(({ id, bytes }) => {
+    feed(link, [{ id, bytes }]);
+    return finder.add(1, id, bytes.length, false, link.between ?? null);
+  });
+  const found = [...runs, finder.end()].filter((run) => run !== null);
+  const left = events.filter(({ id }) => !found.some((run) => id >= run.firstEvent && id <= run.lastEvent));
+  expect(ended(left)).toEqual(ended(events));
+});
+
 test("endless noise is reported in pieces, and short runs are not reported", () => {
   const finder = new NoiseFinder();
   const runs: (NoiseEvents | null)[] = [];
