@@ -134,7 +134,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByLabel("Devices").fill("1");
     await page.getByLabel("Megabytes of results and pictures").fill("2");
     await press("Save");
-    await page.getByText("1 of 1").waitFor();
+    await page.getByText("1, limit 1").waitFor();
     await page.getByText("not measured yet, limit 2 MB").waitFor();
     await press("Limits…");
     expect(await page.getByLabel("Megabytes of results and pictures").inputValue()).toBe("2");
