@@ -86,10 +86,16 @@ export class BootedSystem {
     return this.#systemd.startInNetwork(staticHostCommand(folder, port));
   }
 
+  /** Ends the system. Nothing of it is needed any more, and its own shutdown waits for a service for up to 90 s. */
   async end(): Promise<void> {
-    // systemd-nspawn takes it for a shutdown of the system.
-    this.#nspawn.kill("SIGTERM");
-    if (this.#nspawn.exitCode === null) await once(this.#nspawn, "exit");
+    if (this.#nspawn.exitCode === null && this.#nspawn.signalCode === null) {
+      const exited = once(this.#nspawn, "exit");
+      // systemd-nspawn takes the first signal for a shutdown, and ends the system at the second.
+      this.#nspawn.kill("SIGTERM");
+      const again = setInterval(() => this.#nspawn.kill("SIGTERM"), 1000);
+      await exited;
+      clearInterval(again);
+    }
     fs.rmSync(this.#folder, { recursive: true, force: true });
   }
 }
