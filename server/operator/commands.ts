@@ -96,11 +96,18 @@ function supportRoute(app: FastifyInstance, context: OperatorContext): void {
 function eraseRoute(app: FastifyInstance, { store, now }: OperatorContext): void {
   app.post(`${CLINIC}/erase`, { config: { access } }, async (request): Promise<ClinicErasure> => {
     const { name } = eraseBody(request.body);
-    const clinic = await clinicIn(store, request);
-    if (clinic.suspended_at === null) refuse(refusal("CLINIC.IS_SERVED"));
-    if (clinic.name !== name.trim()) refuse(refusal("CLINIC.OTHER_NAME"));
-    const erasure = await eraseClinic(store, { clinic, actor: operatorOf(request, now(), clinic.id) });
+    const erasure = await store.transaction(async (session) => {
+      const clinic = await clinicIn(session, request);
+      if (clinic.suspended_at === null) refuse(refusal("CLINIC.IS_SERVED"));
+      if (asShown(clinic.name) !== asShown(name)) refuse(refusal("CLINIC.OTHER_NAME"));
+      return eraseClinic(session, { clinic, actor: operatorOf(request, now(), clinic.id) });
+    });
     if (erasure === null) refuse(refusal("OWNER.IMPORTING"));
     return erasure;
   });
+}
+
+/** A name as a page shows it: spaces in a row are one there, so that a person cannot type them. */
+function asShown(name: string): string {
+  return name.normalize("NFC").replaceAll(/\s+/g, " ").trim();
 }
