@@ -8,9 +8,10 @@ import { refusal } from "../dashboard/types/refusals.ts";
 import type { Session } from "../database/query.ts";
 import { listReleases } from "../operations/release-folder.ts";
 import { readAgents } from "../records/agents/devices.ts";
-import { planUpdate, startRollout, stopRollout } from "../records/agents/rollout.ts";
+import { endOf, planUpdate, startRollout, stopRollout } from "../records/agents/rollout.ts";
 import { readRollout, saveRollout } from "../records/agents/rollouts.ts";
 import { type AuditActor, auditCommand } from "../records/audit/audit.ts";
+import { findClinicState } from "../records/clinics/clinics.ts";
 import { type ListedClinic, listHostedClinics } from "../records/hosting/hosted-clinics.ts";
 import { newestVersion } from "./clinics.ts";
 import type { OperatorContext } from "./context.ts";
@@ -40,7 +41,7 @@ export function rolloutRoutes(app: FastifyInstance, { store, now, releaseFolder 
       if (begun === wanted) break;
       const actor = operatorOf(request, now(), clinic.id);
       const isBegun = await store.transaction((session) =>
-        beginIn(session, { clinicId: clinic.id, userId, actor, releaseFolder }),
+        beginIn(session, { clinicId: clinic.id, fp: clinic.shown.fp, userId, actor, releaseFolder }),
       );
       if (isBegun) begun += 1;
     }
@@ -64,13 +65,17 @@ function isBehind({ shown, isUpdating }: ListedClinic): boolean {
 
 interface Begun {
   readonly clinicId: number;
+  readonly fp: string;
   readonly userId: number;
   readonly actor: AuditActor;
   readonly releaseFolder: string | null;
 }
 
-/** @returns false if no PC of the clinic can take the release */
-async function beginIn(session: Session, { clinicId, userId, actor, releaseFolder }: Begun): Promise<boolean> {
+/** @returns false if no PC of the clinic can take the release, and if the clinic was suspended or began a roll-out since it was listed */
+async function beginIn(session: Session, { clinicId, fp, userId, actor, releaseFolder }: Begun): Promise<boolean> {
+  if ((await findClinicState(session, fp))?.suspended_at !== null) return false;
+  const stored = await readRollout(session, clinicId);
+  if (stored !== undefined && endOf(stored.rollout) === "running") return false;
   const agents = await readAgents(session, { clinicId, timeZone: null, now: actor.now });
   const plan = planUpdate(agents, listReleases(releaseFolder));
   if (plan === null || plan.pcs.length === 0) return false;
