@@ -263,6 +263,10 @@ test("an operator reads a clinic for an hour and only with a reason, which the c
   expect([await look("/results"), await look("/devices")]).toEqual([200, 200]);
   expect([await look("/patients", "POST"), await look("/keys"), await look("/audit")]).toEqual([403, 403, 403]);
   expect(await look("/results", "GET", theirs)).toBe(404);
+  // The next request may come to a server whose clock is behind.
+  server.clock.now -= 2000;
+  expect(await look("/results")).toBe(200);
+  server.clock.now += 2000;
   expect((await operator.call("GET", "/clinics")).status).toBe(200);
   const reason = "support: ticket 7: results do not arrive";
   const audited = async (text: string) =>
