@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { ClosedObject, Nullable } from "../../shared/schema/schema.ts";
 import { userOf } from "../dashboard/auth/guard.ts";
-import { startSession } from "../dashboard/auth/session-cookie.ts";
+import { presentedDigest, startSession } from "../dashboard/auth/session-cookie.ts";
 import { bodyReader } from "../dashboard/body.ts";
 import { refuse } from "../dashboard/refuse.ts";
 import { type ClinicErasure, QUOTA_METERS } from "../dashboard/types/operator.ts";
@@ -13,6 +13,7 @@ import { eraseClinic } from "../records/hosting/erase-clinic.ts";
 import { setQuotas } from "../records/hosting/quotas.ts";
 import { beginLook } from "../records/hosting/support.ts";
 import { findProviderSession } from "../records/users/oidc.ts";
+import { findSession, removeSession } from "../records/users/sessions.ts";
 import { findUser } from "../records/users/users.ts";
 import { type OperatorContext, Reason } from "./context.ts";
 import { clinicIn, operatorOf } from "./guard.ts";
@@ -80,6 +81,10 @@ function supportRoute(app: FastifyInstance, context: OperatorContext): void {
       const clinic = await clinicIn(session, request);
       if (clinic.suspended_at !== null) refuse(refusal("CLINIC.IS_SUSPENDED"));
       await beginLook(session, { clinic, operator, reason: reason.trim(), now: now() });
+      // The cookie of the look takes the place of that of a session at a dashboard, which would go on without its browser.
+      const digest = presentedDigest(request, "clinic");
+      const replaced = digest === undefined ? undefined : await findSession(session, digest, now());
+      if (replaced !== undefined) await removeSession(session, replaced.id);
     });
     const user = await findUser(store, operator.userId);
     if (user === undefined) throw new Error("expected the operator of a session, got none");

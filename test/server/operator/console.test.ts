@@ -285,6 +285,20 @@ test("an operator reads a clinic for an hour and only with a reason, which the c
   expect(await look("/results")).toBe(404);
 });
 
+test("a look ends the session that the browser had at a dashboard, and the one at the console goes on", async () => {
+  const server = await startServer(clinic(ours), clinic(theirs));
+  const [operator, member] = [await makeOperator(server), await makeUser(server, "staff", theirs)];
+  expect((await member.call("GET", "/results")).status).toBe(200);
+  const opened = await server.app.inject({
+    ...{ method: "POST", url: `/operator/v1/clinics/${ours}/support` },
+    headers: { cookie: `${operator.cookie}; ${member.cookie}`, "sec-fetch-site": "same-origin" },
+    payload: { reason: "ticket 7: results do not arrive" },
+  });
+  expect(opened.statusCode).toBe(200);
+  expect((await member.call("GET", "/results")).status).toBe(401);
+  expect((await operator.call("GET", "/clinics")).status).toBe(200);
+});
+
 test("the audit has fifty commands of operators a page, and none of a clinic's users", async () => {
   const server = await startServer(clinic(ours));
   const [operator, admin] = [await makeOperator(server), await makeUser(server, "admin", ours)];
