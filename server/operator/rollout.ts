@@ -51,9 +51,10 @@ export function rolloutRoutes(app: FastifyInstance, { store, now, releaseFolder 
 
   app.post("/operator/v1/rollout/stop", { config: { access } }, async (request): Promise<BegunRollouts> => {
     let stopped = 0;
-    for (const { id } of (await listed()).filter(({ isUpdating }) => isUpdating)) {
+    for (const { id, shown } of (await listed()).filter(({ isUpdating }) => isUpdating)) {
       const actor = operatorOf(request, now(), id);
-      if (await store.transaction((session) => stopIn(session, id, actor))) stopped += 1;
+      const of = { clinicId: id, fp: shown.fp, actor };
+      if (await store.transaction((session) => stopIn(session, of))) stopped += 1;
     }
     return { clinics: stopped };
   });
@@ -82,16 +83,22 @@ async function beginIn(session: Session, { clinicId, fp, userId, actor, releaseF
   await saveRollout(session, clinicId, { rollout: startRollout(plan, actor.now), userId });
   const fps = plan.pcs.map(({ agent }) => agent);
   await auditCommand(session, `agents update to ${plan.version}`, fps, actor);
+  // The operators' audit has the commands on clinics alone.
+  await auditCommand(session, `clinics update to ${plan.version}`, [fp], actor);
   return true;
 }
 
 /** Stops the roll-out of a clinic. A PC that installs already goes on. @returns false if it is over */
-async function stopIn(session: Session, clinicId: number, actor: AuditActor): Promise<boolean> {
+async function stopIn(
+  session: Session,
+  { clinicId, fp, actor }: Pick<Begun, "clinicId" | "fp" | "actor">,
+): Promise<boolean> {
   const stored = await readRollout(session, clinicId);
   const stopped = stored && stopRollout(stored.rollout, actor.now);
   if (stored === undefined || stopped === undefined) return false;
   await saveRollout(session, clinicId, { rollout: stopped, userId: stored.userId });
   const fps = stopped.pcs.map(({ agent }) => agent);
   await auditCommand(session, "agents update: stopped", fps, actor);
+  await auditCommand(session, "clinics update: stopped", [fp], actor);
   return true;
 }

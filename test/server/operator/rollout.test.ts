@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { BegunRollouts, HostedClinics } from "../../../server/dashboard/types/operator.ts";
+import type { BegunRollouts, HostedClinics, OperatorAudit } from "../../../server/dashboard/types/operator.ts";
 import { addRelease } from "../../../server/operations/release-folder.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { makeOperator, makeUser } from "../../dashboard/harness.ts";
@@ -44,6 +44,12 @@ test("a roll-out begins in as many clinics as asked for, and stops in all", asyn
   expect((await begin(2)).text).toContain("UPDATE.NOTHING");
   expect((await operator.call<BegunRollouts>("POST", "/rollout/stop", {})).body).toEqual({ clinics: 3 });
   expect(await sums()).toMatchObject({ updating: 0 });
+  const { commands } = (await operator.call<OperatorAudit>("GET", "/audit")).body;
+  expect(commands.map(({ command }) => command)).toEqual([
+    ...Array<string>(3).fill("clinics update: stopped"),
+    ...Array<string>(3).fill("clinics update to 0.2.0"),
+  ]);
+  expect(new Set(commands.map((each) => each.clinic))).toEqual(new Set(clinics));
   const admin = await makeUser(server, "admin", clinics[0] ?? "");
   const { entries } = (await admin.call<{ entries: object[] }>("GET", "/audit?text=agents")).body;
   expect(entries).toContainEqual(expect.objectContaining({ route: "agents update to 0.2.0", user: operator.name }));
