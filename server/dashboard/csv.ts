@@ -8,7 +8,7 @@ export type CsvCell = string | number | null;
 const CSV: Options = { record_delimiter: "windows", escape_formulas: true };
 
 /** Starts of a formula after a mark at which a spreadsheet of some language splits cells, such as `;` in Turkish Excel. */
-const SPLIT_FORMULA = /(?!^)(;\s*)(?=[=+\-@])/g;
+const SPLIT_FORMULA = /(;[\s"]*)(?=[=+\-@])/g;
 
 /** Formats a row of a table for a spreadsheet, with its line end. Control characters become escapes, so that a row is one line. */
 export function csvLine(cells: readonly CsvCell[]): string {

@@ -26,6 +26,12 @@ const ALGORITHMS = [
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 
+/**
+ * Codes of `jose` for keys that could not be read. The general one is an answer with another status than 200 or without JSON, as a
+ * provider that starts gives: the token may be valid, and the provider sends it again.
+ */
+const KEYS_NOT_READ = ["ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID", "ERR_JOSE_GENERIC"];
+
 interface Expected {
   readonly issuer: string;
   readonly clientId: string;
@@ -59,8 +65,9 @@ async function verified(token: string, { issuer, clientId, keys }: Expected) {
   } catch (error) {
     if (error instanceof OidcFault) throw error;
     if (error instanceof errors.JWTClaimValidationFailed) throw notVerified(error.claim);
-    if (error instanceof errors.JWKSTimeout) throw new OidcFault("OIDC.UNREACHABLE", error.code);
-    throw notVerified(error instanceof errors.JOSEError ? error.code : "UNKNOWN");
+    if (!(error instanceof errors.JOSEError)) throw notVerified("UNKNOWN");
+    if (KEYS_NOT_READ.includes(error.code)) throw new OidcFault("OIDC.UNREACHABLE", error.code);
+    throw notVerified(error.code);
   }
 }
 

@@ -42,7 +42,6 @@ export interface SignedInSubject {
 interface Found {
   readonly configuration: Configuration;
   readonly keys: JWTVerifyGetKey;
-  readonly at: number;
 }
 
 /** Time after which the provider's metadata are read again. */
@@ -55,6 +54,7 @@ export class OidcProvider {
   readonly #settings: OidcSettings;
   readonly #fetch;
   #found: Promise<Found> | null = null;
+  #foundAt = 0;
 
   constructor(settings: OidcSettings) {
     this.#settings = settings;
@@ -106,7 +106,12 @@ export class OidcProvider {
   #subject({ iss, sub, sid }: IDToken, told: Readonly<Record<string, unknown>>): SignedInSubject {
     if (sub.length > SUBJECT_CHARS_MAX) throw new OidcFault("OIDC.NOT_VERIFIED", "sub");
     const names = [told["name"], told["preferred_username"], sub];
-    const groups = [told[this.#settings.groupsClaim] ?? []].flat();
+    const { groupsClaim } = this.#settings;
+    const { [groupsClaim]: given, _claim_names: elsewhere = {} } = told;
+    // OpenID Connect Core §5.6.2. Entra ID sends no groups of a person who has more than 200: without them all roles would end.
+    const isElsewhere = given === undefined && Object.hasOwn(Object(elsewhere) as object, groupsClaim);
+    if (isElsewhere) throw new OidcFault("OIDC.PROVIDER", "GROUPS_ELSEWHERE");
+    const groups = [given ?? []].flat();
     return {
       ...{ issuer: iss, subject: sub, sid: typeof sid === "string" ? sid : null },
       name: names.find((name) => typeof name === "string" && name.trim() !== "") as string,
@@ -115,12 +120,16 @@ export class OidcProvider {
   }
 
   /** Finds the provider, once for all who wait. A failure is tried again at the next sign-in. */
-  async #provider(): Promise<Found> {
-    const kept = await this.#found?.catch(() => null);
+  #provider(): Promise<Found> {
     // The process's own clock is not set back.
-    if (kept !== undefined && kept !== null && performance.now() - kept.at < FOUND_MS) return kept;
+    const now = performance.now();
+    if (this.#found !== null && now - this.#foundAt < FOUND_MS) return this.#found;
     const found = this.#discover();
     this.#found = found;
+    this.#foundAt = now;
+    found.catch(() => {
+      if (this.#found === found) this.#found = null;
+    });
     return found;
   }
 
@@ -138,7 +147,7 @@ export class OidcProvider {
       const { jwks_uri: at } = configuration.serverMetadata();
       if (at === undefined) throw new OidcFault("OIDC.PROVIDER", "NO_KEYS");
       const keys = jose.createRemoteJWKSet(new URL(at), { [jose.customFetch]: this.#fetch });
-      return { configuration, keys, at: performance.now() };
+      return { configuration, keys };
     } catch (error) {
       throw faultOf(error, "OIDC.PROVIDER");
     }

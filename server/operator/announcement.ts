@@ -2,11 +2,13 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { TIMESTAMP_PATTERN } from "../../shared/schema/schema.ts";
 import { textForm } from "../../shared/schema/text-form.ts";
+import { isRealInstant } from "../../shared/schema/timestamp.ts";
 import { userOf } from "../dashboard/auth/guard.ts";
 import { bodyReader } from "../dashboard/body.ts";
 import { refuse } from "../dashboard/refuse.ts";
 import { ALL_CLINICS, type Announcement, ANNOUNCEMENT_CHARS_MAX } from "../dashboard/types/operator.ts";
 import { refusal } from "../dashboard/types/refusals.ts";
+import { ApiError } from "../http/errors.ts";
 import { auditCommand } from "../records/audit/audit.ts";
 import { announce } from "../records/hosting/announcement.ts";
 import type { OperatorContext } from "./context.ts";
@@ -34,6 +36,10 @@ export function announcementRoutes(app: FastifyInstance, { store, now }: Operato
   app.put(PATH, { config }, async (request) => {
     const announcement = announcementBody(request.body);
     const { from, until, english } = announcement;
+    for (const [name, time] of Object.entries({ from, until })) {
+      if (!isRealInstant(time))
+        throw new ApiError("REQUEST.INVALID_BODY", `${name} is ${time}, expected a time that exists.`);
+    }
     if (Date.parse(until) <= Math.max(now(), Date.parse(from))) refuse(refusal("ANNOUNCEMENT.OVER"));
     await set(request, announcement, `clinics announce until ${until}: ${english}`);
     return {};

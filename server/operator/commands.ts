@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { ClosedObject, Nullable } from "../../shared/schema/schema.ts";
 import { userOf } from "../dashboard/auth/guard.ts";
-import { startSession } from "../dashboard/auth/session-cookie.ts";
+import { presentedDigest, startSession } from "../dashboard/auth/session-cookie.ts";
 import { bodyReader } from "../dashboard/body.ts";
 import { refuse } from "../dashboard/refuse.ts";
 import { type ClinicErasure, QUOTA_METERS } from "../dashboard/types/operator.ts";
@@ -13,6 +13,7 @@ import { eraseClinic } from "../records/hosting/erase-clinic.ts";
 import { setQuotas } from "../records/hosting/quotas.ts";
 import { beginLook } from "../records/hosting/support.ts";
 import { findProviderSession } from "../records/users/oidc.ts";
+import { findSession, removeSession } from "../records/users/sessions.ts";
 import { findUser } from "../records/users/users.ts";
 import { type OperatorContext, Reason } from "./context.ts";
 import { clinicIn, operatorOf } from "./guard.ts";
@@ -80,6 +81,10 @@ function supportRoute(app: FastifyInstance, context: OperatorContext): void {
       const clinic = await clinicIn(session, request);
       if (clinic.suspended_at !== null) refuse(refusal("CLINIC.IS_SUSPENDED"));
       await beginLook(session, { clinic, operator, reason: reason.trim(), now: now() });
+      // The cookie of the look takes the place of that of a session at a dashboard, which would go on without its browser.
+      const digest = presentedDigest(request, "clinic");
+      const replaced = digest === undefined ? undefined : await findSession(session, digest, now());
+      if (replaced !== undefined) await removeSession(session, replaced.id);
     });
     const user = await findUser(store, operator.userId);
     if (user === undefined) throw new Error("expected the operator of a session, got none");
@@ -96,11 +101,18 @@ function supportRoute(app: FastifyInstance, context: OperatorContext): void {
 function eraseRoute(app: FastifyInstance, { store, now }: OperatorContext): void {
   app.post(`${CLINIC}/erase`, { config: { access } }, async (request): Promise<ClinicErasure> => {
     const { name } = eraseBody(request.body);
-    const clinic = await clinicIn(store, request);
-    if (clinic.suspended_at === null) refuse(refusal("CLINIC.IS_SERVED"));
-    if (clinic.name !== name.trim()) refuse(refusal("CLINIC.OTHER_NAME"));
-    const erasure = await eraseClinic(store, { clinic, actor: operatorOf(request, now(), clinic.id) });
+    const erasure = await store.transaction(async (session) => {
+      const clinic = await clinicIn(session, request);
+      if (clinic.suspended_at === null) refuse(refusal("CLINIC.IS_SERVED"));
+      if (asShown(clinic.name) !== asShown(name)) refuse(refusal("CLINIC.OTHER_NAME"));
+      return eraseClinic(session, { clinic, actor: operatorOf(request, now(), clinic.id) });
+    });
     if (erasure === null) refuse(refusal("OWNER.IMPORTING"));
     return erasure;
   });
+}
+
+/** A name as a page shows it: spaces in a row are one there, so that a person cannot type them. */
+function asShown(name: string): string {
+  return name.normalize("NFC").replaceAll(/\s+/g, " ").trim();
 }

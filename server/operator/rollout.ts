@@ -8,9 +8,10 @@ import { refusal } from "../dashboard/types/refusals.ts";
 import type { Session } from "../database/query.ts";
 import { listReleases } from "../operations/release-folder.ts";
 import { readAgents } from "../records/agents/devices.ts";
-import { planUpdate, startRollout, stopRollout } from "../records/agents/rollout.ts";
+import { endOf, planUpdate, startRollout, stopRollout } from "../records/agents/rollout.ts";
 import { readRollout, saveRollout } from "../records/agents/rollouts.ts";
 import { type AuditActor, auditCommand } from "../records/audit/audit.ts";
+import { findClinicState } from "../records/clinics/clinics.ts";
 import { type ListedClinic, listHostedClinics } from "../records/hosting/hosted-clinics.ts";
 import { newestVersion } from "./clinics.ts";
 import type { OperatorContext } from "./context.ts";
@@ -40,7 +41,7 @@ export function rolloutRoutes(app: FastifyInstance, { store, now, releaseFolder 
       if (begun === wanted) break;
       const actor = operatorOf(request, now(), clinic.id);
       const isBegun = await store.transaction((session) =>
-        beginIn(session, { clinicId: clinic.id, userId, actor, releaseFolder }),
+        beginIn(session, { clinicId: clinic.id, fp: clinic.shown.fp, userId, actor, releaseFolder }),
       );
       if (isBegun) begun += 1;
     }
@@ -50,9 +51,10 @@ export function rolloutRoutes(app: FastifyInstance, { store, now, releaseFolder 
 
   app.post("/operator/v1/rollout/stop", { config: { access } }, async (request): Promise<BegunRollouts> => {
     let stopped = 0;
-    for (const { id } of (await listed()).filter(({ isUpdating }) => isUpdating)) {
+    for (const { id, shown } of (await listed()).filter(({ isUpdating }) => isUpdating)) {
       const actor = operatorOf(request, now(), id);
-      if (await store.transaction((session) => stopIn(session, id, actor))) stopped += 1;
+      const of = { clinicId: id, fp: shown.fp, actor };
+      if (await store.transaction((session) => stopIn(session, of))) stopped += 1;
     }
     return { clinics: stopped };
   });
@@ -64,29 +66,39 @@ function isBehind({ shown, isUpdating }: ListedClinic): boolean {
 
 interface Begun {
   readonly clinicId: number;
+  readonly fp: string;
   readonly userId: number;
   readonly actor: AuditActor;
   readonly releaseFolder: string | null;
 }
 
-/** @returns false if no PC of the clinic can take the release */
-async function beginIn(session: Session, { clinicId, userId, actor, releaseFolder }: Begun): Promise<boolean> {
+/** @returns false if no PC of the clinic can take the release, and if the clinic was suspended or began a roll-out since it was listed */
+async function beginIn(session: Session, { clinicId, fp, userId, actor, releaseFolder }: Begun): Promise<boolean> {
+  if ((await findClinicState(session, fp))?.suspended_at !== null) return false;
+  const stored = await readRollout(session, clinicId);
+  if (stored !== undefined && endOf(stored.rollout) === "running") return false;
   const agents = await readAgents(session, { clinicId, timeZone: null, now: actor.now });
   const plan = planUpdate(agents, listReleases(releaseFolder));
   if (plan === null || plan.pcs.length === 0) return false;
   await saveRollout(session, clinicId, { rollout: startRollout(plan, actor.now), userId });
   const fps = plan.pcs.map(({ agent }) => agent);
   await auditCommand(session, `agents update to ${plan.version}`, fps, actor);
+  // The operators' audit has the commands on clinics alone.
+  await auditCommand(session, `clinics update to ${plan.version}`, [fp], actor);
   return true;
 }
 
 /** Stops the roll-out of a clinic. A PC that installs already goes on. @returns false if it is over */
-async function stopIn(session: Session, clinicId: number, actor: AuditActor): Promise<boolean> {
+async function stopIn(
+  session: Session,
+  { clinicId, fp, actor }: Pick<Begun, "clinicId" | "fp" | "actor">,
+): Promise<boolean> {
   const stored = await readRollout(session, clinicId);
   const stopped = stored && stopRollout(stored.rollout, actor.now);
   if (stored === undefined || stopped === undefined) return false;
   await saveRollout(session, clinicId, { rollout: stopped, userId: stored.userId });
   const fps = stopped.pcs.map(({ agent }) => agent);
   await auditCommand(session, "agents update: stopped", fps, actor);
+  await auditCommand(session, "clinics update: stopped", [fp], actor);
   return true;
 }

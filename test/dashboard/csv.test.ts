@@ -17,4 +17,5 @@ test("a negative number stays a number, an absent cell is empty, and separators 
 
 test("text that a spreadsheet of another language splits starts no formula in its second cell", () => {
   expect(csvLine(["x;=HYPERLINK(1)", "a; +1", "1;2"])).toBe("x;'=HYPERLINK(1),a; '+1,1;2\r\n");
+  expect(csvLine(["fp", ";=1+1", ' ;"=1+1'])).toBe('fp,;\'=1+1," ;""\'=1+1"\r\n');
 });

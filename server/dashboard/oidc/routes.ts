@@ -55,7 +55,7 @@ function finishRoute(app: FastifyInstance, context: OidcContext, realm: Realm): 
     const attempt = takeAttempt({ request, reply, realm }, pepper, now());
     if (attempt === null) refuse(refusal("OIDC.ENDED"));
     const digest = digestOf("oidc state", attempt.state);
-    const isNew = await store.transaction((session) => spend(session, digest, now(), now() + ATTEMPT_MS));
+    const isNew = await store.transaction((session) => spend(session, digest, now(), now() + 2 * ATTEMPT_MS));
     if (!isNew) refuse(refusal("OIDC.ENDED"));
     const subject = await orRefuse(context, provider.finish(attempt, query));
     const given = { realm, rows: rowsOf(context, readRoles), now: now(), address: request.ip };

@@ -2,7 +2,7 @@ import { storedText } from "../../../shared/runtime/stored-text.ts";
 import type { Session } from "../../database/query.ts";
 import type { SignedInSubject } from "../../oidc/provider.ts";
 import { type AuditActor, auditCommand } from "../../records/audit/audit.ts";
-import { findClinic } from "../../records/clinics/keys.ts";
+import { findClinicState } from "../../records/clinics/clinics.ts";
 import { removeMember } from "../../records/users/members.ts";
 import { findUserOfSubject, insertIdentity } from "../../records/users/oidc.ts";
 import { removeSessionsOf } from "../../records/users/sessions.ts";
@@ -106,12 +106,12 @@ async function setRoles(
   }
 }
 
-/** A clinic that the rows name and the server does not have gives nothing. */
+/** A clinic that the rows name gives nothing if the server does not have it, or since its erasure began. */
 async function rolesById(session: Session, roles: ReadonlyMap<string, Role>): Promise<Map<number, Role>> {
   const byId = new Map<number, Role>();
   for (const [fp, role] of roles) {
-    const clinic = await findClinic(session, fp);
-    if (clinic !== undefined) byId.set(clinic.id, role);
+    const clinic = await findClinicState(session, fp);
+    if (clinic?.erasure === null) byId.set(clinic.id, role);
   }
   return byId;
 }

@@ -1,5 +1,4 @@
 import { query, type Session } from "../../database/query.ts";
-import type { Store } from "../../database/store.ts";
 import {
   CLINIC_ERASED_KINDS,
   type ClinicErasedKind,
@@ -34,26 +33,26 @@ interface Erasure {
 /** An erasure with the id of the last row of the audit that it has read. */
 type StoredErasure = ClinicErasure & { audit_after: number };
 
-/** Erases a portion of a clinic. @returns what is erased until now; null while a file of the clinic is imported */
-export async function eraseClinic(store: Store, { clinic, actor }: Erasure): Promise<ClinicErasure | null> {
-  return store.transaction(async (session) => {
-    if (await isImporting(session, clinic.id)) return null;
-    const at = new Date(actor.now).toISOString();
-    const stored = await session.first(erasureOf, { id: clinic.id });
-    const erasure = stored?.erasure ? (JSON.parse(stored.erasure) as StoredErasure) : begunAt(at);
-    // The keys end first. Signed records of the clinic can be deleted once it has an erasure.
-    if (!stored?.erasure) {
-      erasure.counts.keys = await voidKeys(session, clinic.id, actor.now);
-      await session.all(keep, { id: clinic.id, erasure: JSON.stringify(erasure) });
-    }
-    if (await erasePortion(session, clinic.id, { erasure, now: actor.now })) {
-      erasure.ended_at = at;
-      await session.all(forgetName, { id: clinic.id });
-      await keepReport(session, clinic.fp, { actor, counts: erasure.counts });
-    }
+/**
+ * Erases a portion of a clinic. Needs the transaction in which the clinic was read, or one that is served again meanwhile would be erased.
+ * @returns what is erased until now; null while a file of the clinic is imported
+ */
+export async function eraseClinic(session: Session, { clinic, actor }: Erasure): Promise<ClinicErasure | null> {
+  if (await isImporting(session, clinic.id)) return null;
+  const at = new Date(actor.now).toISOString();
+  const erasure = clinic.erasure === null ? begunAt(at) : (JSON.parse(clinic.erasure) as StoredErasure);
+  // The keys end first. Signed records of the clinic can be deleted once it has an erasure.
+  if (clinic.erasure === null) {
+    erasure.counts.keys = await voidKeys(session, clinic.id, actor.now);
     await session.all(keep, { id: clinic.id, erasure: JSON.stringify(erasure) });
-    return shown(erasure);
-  });
+  }
+  if (await erasePortion(session, clinic.id, { erasure, now: actor.now })) {
+    erasure.ended_at = at;
+    await session.all(forgetName, { id: clinic.id });
+    await keepReport(session, clinic.fp, { actor, counts: erasure.counts });
+  }
+  await session.all(keep, { id: clinic.id, erasure: JSON.stringify(erasure) });
+  return shown(erasure);
 }
 
 /** Reads the erasure of a clinic; null unless one began. */
@@ -123,8 +122,6 @@ async function keepReport(
 }
 
 const lastRow = query((db) => db.selectFrom("audit").select((row) => row.fn.max<number | null>("id").as("last")));
-
-const erasureOf = query((db, p: { id: number }) => db.selectFrom("clinic").select("erasure").where("id", "=", p.id));
 
 // A cached key of the clinic ends with its version.
 const keep = query(

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JWTPayload } from "jose";
 import { expect, onTestFinished, test } from "vitest";
+import { OidcProvider } from "../../../server/oidc/provider.ts";
 import { startProvider } from "../../support/peers/oidc.ts";
 import { startClinics } from "./clinics.ts";
 
@@ -92,6 +93,20 @@ test("a sign-in that takes longer than 15 minutes has ended, and so has one with
   expect(await forger.finish(own)).toBe("OIDC.ENDED");
 });
 
+test("a sign-in that began at a server whose clock is ahead ends at another one, once", async () => {
+  const { browser, provider, server } = await startWithAyse();
+  const visitor = browser();
+  const query = await provider.visit(await visitor.start());
+  const copy = browser();
+  for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+  server.clock.now -= 2000;
+  expect(await visitor.finish(query)).toBeNull();
+  // The cookie is valid for 15 minutes after its own time.
+  server.clock.now += 15 * 60_000 + 1000;
+  expect(await copy.finish(query)).toBe("OIDC.ENDED");
+  expect(server.log.join("\n")).not.toContain("invalid_grant");
+});
+
 test("the answer of another provider is not taken (mix-up)", async () => {
   const { browser, provider } = await startWithAyse();
   const other = await startProvider({ site: "http://localhost" });
@@ -175,6 +190,20 @@ test("a provider that was away is found at the next sign-in", async () => {
   expect((await visitor.send("POST", "/oidc/start", {})).code).toBe("OIDC.PROVIDER");
   state.isAway = false;
   expect(new URL(await visitor.start()).origin).toBe(provider.issuer);
+});
+
+test("people who wait for a provider that is away wait for one request", async () => {
+  const asked: string[] = [];
+  const { url } = await serve((path) => {
+    asked.push(path);
+    return null;
+  });
+  const settings = { issuer: new URL(url), clientId: "vetwire", scope: "openid", groupsClaim: "groups" };
+  const provider = new OidcProvider({ ...settings, readSecret: () => "a secret" });
+  const waiting = Array.from({ length: 5 }, () => provider.begin("http://localhost/dashboard/oidc"));
+  const outcomes = await Promise.allSettled(waiting);
+  expect(outcomes.map(({ status }) => status)).toEqual(Array<string>(5).fill("rejected"));
+  expect(asked).toHaveLength(1);
 });
 
 test("metadata of another issuer, a redirect, endless metadata and forbidden addresses find no provider", async () => {

@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { decodeJwt, type JWTPayload } from "jose";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { findUserByName } from "../../../server/records/users/users.ts";
 import { givePassword, makeUser } from "../../dashboard/harness.ts";
 import { startClinics } from "./clinics.ts";
@@ -158,5 +161,39 @@ test("while the provider's keys cannot be read, a logout is answered 503 and end
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const asked = { method: "POST" as const, url: "/clinic/v1/oidc/logout", headers, payload: `logout_token=${token}` };
   expect((await fresh.inject(asked)).statusCode).toBe(503);
+  expect(await browser.roles()).not.toBeNull();
+});
+
+test("a logout is answered 503 while the provider's keys answer with an error or a page, and is obeyed afterwards", async () => {
+  const { enter, claims, provider, makeApp } = await startSignedIn();
+  const { browser } = await enter("ayse");
+  const metadata = (await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json()) as object;
+  const keys = await (await fetch(`${provider.issuer}/jwks`)).text();
+  let answer = { status: 502, body: "" };
+  const front = createServer((request, response) => {
+    const isOfKeys = request.url === "/keys";
+    response.writeHead(isOfKeys ? answer.status : 200, { "content-type": "application/json" });
+    response.end(isOfKeys ? answer.body : JSON.stringify({ ...metadata, issuer: url, jwks_uri: `${url}/keys` }));
+  });
+  front.listen(0, "127.0.0.1");
+  await once(front, "listening");
+  onTestFinished(() => void front.close());
+  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const token = await provider.sign(claims({ iss: url }), { typ: "logout+jwt" });
+  const app = makeApp(url);
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const statuses = [];
+  for (const given of [
+    answer,
+    { status: 200, body: "<html>" },
+    { status: 200, body: "{}" },
+    { status: 200, body: keys },
+  ]) {
+    answer = given;
+    const asked = { method: "POST" as const, url: "/clinic/v1/oidc/logout", headers, payload: `logout_token=${token}` };
+    statuses.push((await app.inject(asked)).statusCode);
+  }
+  expect(statuses).toEqual([503, 503, 503, 200]);
+  // The session is of another issuer.
   expect(await browser.roles()).not.toBeNull();
 });

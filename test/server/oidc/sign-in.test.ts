@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { ClinicErasure, HostedClinicPage } from "../../../server/dashboard/types/operator.ts";
 import { query } from "../../../server/database/query.ts";
 import { listRows } from "../../../server/records/audit/audit.ts";
 import { findUserByName, setDisabled } from "../../../server/records/users/users.ts";
-import { givePassword, makeUser } from "../../dashboard/harness.ts";
+import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
 import { CLIENT_SECRET } from "../../support/peers/oidc.ts";
 import { allStored } from "../harness.ts";
 import { startClinics } from "./clinics.ts";
@@ -157,4 +158,29 @@ test("the page learns of the provider only where one is set up, and without one 
   for (const path of ["/oidc/start", "/oidc/finish"]) {
     expect((await off.send("POST", path, { query: "" })).code).toBe("ROUTE.NOT_FOUND");
   }
+});
+
+test("a clinic whose erasure began gives nobody a role, and no user of it is made again", async () => {
+  const { provider, signIn, server, ankara } = await startClinics();
+  const operator = await makeOperator(server);
+  provider.state.person = { ...ayse, groups: ["vets"] };
+  const { browser } = await signIn();
+  expect(await browser.roles()).toEqual({ [ankara]: "staff" });
+  const { name } = (await operator.call<HostedClinicPage>("GET", `/clinics/${ankara}`)).body.clinic;
+  await operator.call("POST", `/clinics/${ankara}/suspend`, {});
+  const erased = await operator.call<ClinicErasure>("POST", `/clinics/${ankara}/erase`, { name });
+  expect(erased.body).toMatchObject({ ended_at: expect.any(String) as string, counts: { users: 1 } });
+  expect((await signIn()).code).toBe("OIDC.NO_ROLE");
+  expect(await findUserByName(server.store, "Ayşe Yılmaz")).toBeUndefined();
+});
+
+test("a person whose groups the provider keeps elsewhere loses no role, and does not sign in", async () => {
+  const { provider, signIn, server, ankara } = await startClinics();
+  provider.state.person = { ...ayse, groups: ["vets"] };
+  const { browser } = await signIn();
+  provider.state.person = { sub: ayse.sub, name: ayse.name };
+  provider.state.change = (claims) => ({ ...claims, _claim_names: { groups: "src1" } });
+  expect((await signIn()).code).toBe("OIDC.PROVIDER");
+  expect(await browser.roles()).toEqual({ [ankara]: "staff" });
+  expect(server.log.join("\n")).toContain('"cause":"GROUPS_ELSEWHERE"');
 });

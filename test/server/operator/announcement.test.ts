@@ -16,6 +16,8 @@ test("an operator announces to all clinics in two languages until a time, and th
   expect(await notice()).toBeNull();
   expect((await announce(at(2), at(1))).status).toBe(409);
   expect((await announce(at(-2), at(-1))).status).toBe(409);
+  expect((await announce(at(1), "2026-99-01T00:00:00.000Z")).status).toBe(400);
+  expect((await announce("2026-02-30T00:00:00.000Z", at(1))).status).toBe(400);
   expect(
     (await operator.call("PUT", "/announcement", { ...texts, turkish: " ", from: at(1), until: at(2) })).status,
   ).toBe(400);

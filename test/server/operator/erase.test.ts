@@ -164,6 +164,26 @@ test("a clinic with more than one request erases goes on with the next one, and 
   expect(last.ended_at).not.toBeNull();
 });
 
+test("a clinic that is served again at the moment of its erasure keeps its data, or is not served", async () => {
+  const clinics = Array.from({ length: 8 }, () => newFp("clinic"));
+  const server = await startServer(clinics.map((fp) => ({ type: "clinic", fp, name: "Ours" })));
+  const operator = await makeOperator(server);
+  const post = async (fp: string, command: string, body: object = {}) =>
+    (await operator.call("POST", `/clinics/${fp}/${command}`, body)).status;
+  for (const fp of clinics) {
+    expect(await post(fp, "suspend")).toBe(200);
+    const both = await Promise.all([post(fp, "resume"), post(fp, "erase", { name: "Ours" })]);
+    expect(both.filter((status) => status === 200)).toHaveLength(1);
+  }
+});
+
+test("a clinic is erased by its name as the page shows it, where spaces in a row are one", async () => {
+  const fp = newFp("clinic");
+  const server = await startServer({ type: "clinic", fp, name: "O\u0308zgu\u0308r  Klinik" });
+  const operator = await makeOperator(server);
+  expect((await eraseAll(operator, fp, "Özgür Klinik")).ended_at).not.toBeNull();
+});
+
 /** Tables with a clinic that the list of rows leaves to the code: animals and studies, and what stays as a number. */
 const ELSEWHERE = ["study", "soap", "api_key", "audit", "dashboard_user_clinic", "customer_source"];
 

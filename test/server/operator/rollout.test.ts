@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { BegunRollouts, HostedClinics } from "../../../server/dashboard/types/operator.ts";
+import type { BegunRollouts, HostedClinics, OperatorAudit } from "../../../server/dashboard/types/operator.ts";
 import { addRelease } from "../../../server/operations/release-folder.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { makeOperator, makeUser } from "../../dashboard/harness.ts";
@@ -44,7 +44,31 @@ test("a roll-out begins in as many clinics as asked for, and stops in all", asyn
   expect((await begin(2)).text).toContain("UPDATE.NOTHING");
   expect((await operator.call<BegunRollouts>("POST", "/rollout/stop", {})).body).toEqual({ clinics: 3 });
   expect(await sums()).toMatchObject({ updating: 0 });
+  const { commands } = (await operator.call<OperatorAudit>("GET", "/audit")).body;
+  expect(commands.map(({ command }) => command)).toEqual([
+    ...Array<string>(3).fill("clinics update: stopped"),
+    ...Array<string>(3).fill("clinics update to 0.2.0"),
+  ]);
+  expect(new Set(commands.map((each) => each.clinic))).toEqual(new Set(clinics));
   const admin = await makeUser(server, "admin", clinics[0] ?? "");
   const { entries } = (await admin.call<{ entries: object[] }>("GET", "/audit?text=agents")).body;
   expect(entries).toContainEqual(expect.objectContaining({ route: "agents update to 0.2.0", user: operator.name }));
+});
+
+test("two operators who begin at the same moment begin each clinic once", async () => {
+  const clinics = Array.from({ length: 4 }, () => newFp("clinic"));
+  const server = await startServer(clinics.map((fp) => clinic(fp)));
+  const [one, other] = [await makeOperator(server), await makeOperator(server)];
+  for (const fp of clinics) {
+    const key = await server.makeFreshKey(fp, ["clinic.lab.ingest"], { type: "device" });
+    const payload = { version: "0.1.0", platform: "linux-x64" };
+    await server.app.inject({ method: "POST", url: "/agent/v1/heartbeat", headers: { "x-api-key": key }, payload });
+  }
+  const signer = new ReleaseKey();
+  const release = signer.write(temporaryFolder(), { version: "0.2.0", platform: "linux-x64" });
+  await addRelease(server.releaseFolder, release, signer.publicKey);
+  const begin = (operator: typeof one) =>
+    operator.call<BegunRollouts>("POST", "/rollout", { version: "0.2.0", clinics: 4 });
+  const both = await Promise.all([begin(one), begin(other)]);
+  expect(both.reduce((sum, { body }) => sum + (body.clinics ?? 0), 0)).toBe(4);
 });
