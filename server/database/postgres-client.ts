@@ -175,6 +175,11 @@ export function isTakenKey(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23505";
 }
 
+/** Whether the user has no right to a table or schema, which belongs to another. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "42501";
+}
+
 /** Whether PostgreSQL refuses this user or database, which waiting does not fix. */
 export function isRefused(error: unknown): boolean {
   const { cause } = error as Error;

@@ -8,7 +8,16 @@ import {
 } from "../../shared/platform/care/schema-steps.ts";
 import { VERSION } from "../../shared/files/program-files.ts";
 import { type Engine, migrationsFor } from "./migrations.ts";
-import { beginMigration, commit, execute, isConnectionLost, isLockTimeout, withClient } from "./postgres-client.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import {
+  beginMigration,
+  commit,
+  execute,
+  isConnectionLost,
+  isDenied,
+  isLockTimeout,
+  withClient,
+} from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
 // The migrations of a PostgreSQL database.
@@ -42,7 +51,7 @@ const LOCK_WAIT_MS = 5000;
 
 /**
  * Migrates the database to this program's schema. A database that has it needs no rights beyond reading.
- * @throws Error with the remedy if it is newer or cannot hold every character, or the migration fails
+ * @throws Error with the remedy if it is newer, cannot hold every character or refuses its user, or the migration fails
  */
 export async function migrate(
   config: ClientConfig,
@@ -52,6 +61,10 @@ export async function migrate(
     await requireCharacters(client);
     const stored = await storedSchema(client);
     if (missingVersions(DATABASE, stored, migrations).length > 0) await migrateNow(client, migrations);
+  }).catch((error: unknown) => {
+    if (!isDenied(error)) throw error;
+    const remedy = "make the user the owner of the database, and of the tables that it has";
+    throw new Error(`${DATABASE} refuses its user (${errorMessage(error)}): ${remedy}`, { cause: error });
   });
 }
 
@@ -71,6 +84,7 @@ async function migrateNow(client: Client, migrations: readonly string[]): Promis
     }
     await commit(client);
   } catch (error) {
+    if (isDenied(error)) throw error;
     if (isLockTimeout(error)) {
       throw new StoreUnavailable(`${DATABASE} waits for its update: other sessions hold the tables`, {
         cause: error,

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -405,6 +406,35 @@ describe("a migration on PostgreSQL", () => {
     const slow = "select pg_sleep(0.2); create table waited as select current_setting('synchronous_commit') as commit";
     await migrate({ connectionString: database }, [FIRST, slow]);
     expect(dumped(database)).toMatch(/COPY public.waited .*\non\n/);
+  });
+
+  test("a user who is not the owner is told so, for an empty database and for an upgrade", async () => {
+    const [empty, filled] = [await temporaryDatabase(), await filledDatabase()];
+    const user = `guest_${randomBytes(6).toString("hex")}`;
+    const operator = await connectTo(filled);
+    await operator.run(
+      `create role ${user} login password 'guest'; grant create on schema public to ${user}; grant select on all tables in schema public to ${user}`,
+    );
+    const refusal = async (database: string) => {
+      const url = new URL(database);
+      [url.username, url.password] = [user, "guest"];
+      return migrate({ connectionString: url.href }, [FIRST, SECOND]).then(
+        () => "none",
+        (error: unknown) => (error as Error).message,
+      );
+    };
+    const refuses = (reason: string) =>
+      `the database of DATABASE_URL refuses its user (${reason}): make the user the owner of the database, and of the tables that it has`;
+    const refusals = [await refusal(empty), await refusal(filled)];
+    await operator.run(`revoke all on migration from ${user}`);
+    refusals.push(await refusal(filled));
+    await operator.run(`drop owned by ${user}; drop role ${user}`);
+    await operator.close();
+    expect(refusals).toEqual([
+      refuses("permission denied for schema public"),
+      refuses("must be owner of table owner"),
+      refuses("permission denied for table migration"),
+    ]);
   });
 
   test("a database whose encoding lacks characters is refused with the remedy, and gets no table", async () => {
