@@ -25,13 +25,21 @@ export const CONNECT_WAIT_MS = 5000;
 /** The error of a pool whose connections are all in use. The library gives it words alone. */
 const POOL_BUSY = "timeout exceeded when trying to connect";
 
-/** Whatever the settings of the user: a commit waits for the disk and for the standby, and a cancelled wait is a warning. */
+/**
+ * Whatever the settings of the user: a commit waits for the disk and for the standby, and a cancelled wait is a warning. Only locks have
+ * a time limit: an import takes minutes, and a page that downloads an export reads it in its own time.
+ */
 const durable = (isLocal: boolean) =>
-  `select set_config('synchronous_commit', 'on', ${isLocal}) where current_setting('synchronous_commit') in ('off', 'local')`;
+  `select set_config('synchronous_commit', 'on', ${isLocal}) where current_setting('synchronous_commit') in ('off', 'local');
+  select set_config('transaction_timeout', '0', ${isLocal}) where current_setting('transaction_timeout', true) <> '0'`;
 const bounds = (scope: "session" | "local", lockWaitMs: number) => `
   set ${scope} statement_timeout = 0;
+  set ${scope} idle_in_transaction_session_timeout = 0;
   set ${scope} client_min_messages = notice;
   set ${scope} lock_timeout = ${lockWaitMs}`;
+
+/** The mode of a statement of its own. It waits for a concurrent one on its row; the stricter modes abort it. */
+const READ_COMMITTED = "isolation level read committed";
 
 /** Max time in ms that a statement waits for a lock, unless the opener of the pool says another. */
 const LOCK_WAIT_MS = 5000;
@@ -61,15 +69,23 @@ async function beginSession(client: ClientBase, lockWaitMs: number): Promise<voi
   const [{ pid }] = rows as [{ pid: number }];
   // A pooler gives its own number to the client. HAProxy passes that of PostgreSQL on. The types of pg lack it.
   if (pid !== (client as ClientBase & { processID: number | null }).processID) pooled.set(client, lockWaitMs);
-  else await execute(client, `${bounds("session", lockWaitMs)}; ${durable(false)}`);
+  else {
+    const alone = `set session characteristics as transaction ${READ_COMMITTED}`;
+    await execute(client, `${alone}; ${bounds("session", lockWaitMs)}; ${durable(false)}`);
+  }
 }
 
 /** Begins a transaction in that mode. `lock` precedes the first query, which fixes the snapshot. */
-export async function begin(client: ClientBase, mode: string, lock?: string): Promise<void> {
+export async function begin(client: ClientBase, mode = READ_COMMITTED, lock?: string): Promise<void> {
   const lockWaitMs = pooled.get(client);
   const settings = lockWaitMs === undefined ? [] : [bounds("local", lockWaitMs)];
   const afterLock = lockWaitMs === undefined ? [] : [durable(true)];
-  await execute(client, [mode, ...settings, ...(lock === undefined ? [] : [lock]), ...afterLock].join("; "));
+  await execute(client, [`begin ${mode}`, ...settings, ...(lock === undefined ? [] : [lock]), ...afterLock].join("; "));
+}
+
+/** Begins the migration of a connection that has no settings yet. It waits for locks without end, unless it sets a limit later. */
+export async function beginMigration(client: ClientBase): Promise<void> {
+  await execute(client, `begin ${READ_COMMITTED}; ${bounds("local", 0)}; ${durable(true)}`);
 }
 
 /** @throws StoreUnavailable on a standby, and on a database that was made read-only, as a provider does when its disk is full */
@@ -144,7 +160,7 @@ export async function execute(client: ClientBase, statement: string | QueryConfi
 export async function executeAlone(client: ClientBase, statement: QueryConfig): Promise<QueryResult> {
   if (!pooled.has(client)) return execute(client, statement);
   // Both are sent together.
-  const [, result] = await Promise.all([begin(client, "begin"), execute(client, statement)]);
+  const [, result] = await Promise.all([begin(client), execute(client, statement)]);
   await commit(client);
   return result;
 }
@@ -157,6 +173,11 @@ export function isSerializationFailure(error: unknown): boolean {
 /** Whether a unique key was taken. */
 export function isTakenKey(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23505";
+}
+
+/** Whether the user has no right to a table or schema, which belongs to another. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "42501";
 }
 
 /** Whether PostgreSQL refuses this user or database, which waiting does not fix. */

@@ -8,7 +8,16 @@ import {
 } from "../../shared/platform/care/schema-steps.ts";
 import { VERSION } from "../../shared/files/program-files.ts";
 import { type Engine, migrationsFor } from "./migrations.ts";
-import { commit, execute, isConnectionLost, isLockTimeout, withClient } from "./postgres-client.ts";
+import { errorMessage } from "../../shared/runtime/error-message.ts";
+import {
+  beginMigration,
+  commit,
+  execute,
+  isConnectionLost,
+  isDenied,
+  isLockTimeout,
+  withClient,
+} from "./postgres-client.ts";
 import { StoreUnavailable } from "./query.ts";
 
 // The migrations of a PostgreSQL database.
@@ -42,22 +51,26 @@ const LOCK_WAIT_MS = 5000;
 
 /**
  * Migrates the database to this program's schema. A database that has it needs no rights beyond reading.
- * @throws Error with the remedy if it is newer, or the migration fails
+ * @throws Error with the remedy if it is newer, cannot hold every character or refuses its user, or the migration fails
  */
 export async function migrate(
   config: ClientConfig,
   migrations: readonly string[] = migrationsFor(postgres),
 ): Promise<void> {
   await withClient(config, async (client) => {
+    await requireCharacters(client);
     const stored = await storedSchema(client);
     if (missingVersions(DATABASE, stored, migrations).length > 0) await migrateNow(client, migrations);
+  }).catch((error: unknown) => {
+    if (!isDenied(error)) throw error;
+    const remedy = "make the user the owner of the database, and of the tables that it has";
+    throw new Error(`${DATABASE} refuses its user (${errorMessage(error)}): ${remedy}`, { cause: error });
   });
 }
 
 /** Runs the missing versions in one transaction. The end of the connection rolls back. */
 async function migrateNow(client: Client, migrations: readonly string[]): Promise<void> {
-  await execute(client, "begin");
-  await execute(client, "set local lock_timeout = 0");
+  await beginMigration(client);
   await execute(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
   await execute(client, `create table if not exists ${MIGRATION_TABLE}`);
   // Read again: another server may have migrated meanwhile.
@@ -71,6 +84,7 @@ async function migrateNow(client: Client, migrations: readonly string[]): Promis
     }
     await commit(client);
   } catch (error) {
+    if (isDenied(error)) throw error;
     if (isLockTimeout(error)) {
       throw new StoreUnavailable(`${DATABASE} waits for its update: other sessions hold the tables`, {
         cause: error,
@@ -85,6 +99,18 @@ async function migrateNow(client: Client, migrations: readonly string[]): Promis
       ? new StoreUnavailable(sentence, { cause: error })
       : new Error(sentence, { cause: error });
   }
+}
+
+/** Encodings with every character of a message: SQL_ASCII keeps the bytes that it gets. */
+const ENCODINGS = ["UTF8", "SQL_ASCII"];
+
+/** @throws Error for an encoding that refuses some characters: a push that has one would fail for ever, with all that follow it */
+async function requireCharacters(client: Client): Promise<void> {
+  const { rows } = await execute(client, "show server_encoding");
+  const [{ server_encoding: encoding }] = rows as [{ server_encoding: string }];
+  if (ENCODINGS.includes(encoding)) return;
+  const remedy = "create another one with: create database NAME encoding 'UTF8' template template0";
+  throw new Error(`${DATABASE} has the encoding ${encoding}, expected UTF8: ${remedy}`);
 }
 
 async function storedSchema(client: Client): Promise<StoredSchema> {

@@ -116,7 +116,7 @@ function noteCommitsBy(asSession: AsSession, now: () => number, note: typeof not
     const at = Math.max(now(), stamp);
     // Does not wait for the disk, nor for a standby: a note that is lost is written again after the next read. All are sent together.
     const steps = [
-      begin(client, "begin"),
+      begin(client),
       execute(client, "set local synchronous_commit = off"),
       session.each(
         note,
@@ -138,7 +138,7 @@ function configOf(connectionString: string): ClientConfig {
   return { ...common, connectionTimeoutMillis: CONNECT_WAIT_MS, connectionString };
 }
 
-const SNAPSHOT = "begin isolation level repeatable read, read only";
+const SNAPSHOT = "isolation level repeatable read, read only";
 
 /** Runs a statement. `isRead`: it changes nothing. */
 type Run = (statement: QueryConfig, isRead: boolean) => Promise<QueryResult>;
@@ -210,7 +210,7 @@ async function transact<T>(
   for (let attempt = 1; ; attempt += 1) {
     const lock = `lock table migration in ${attempt < ATTEMPTS_MAX ? "row share" : "exclusive"} mode`;
     try {
-      const mode = "begin isolation level serializable";
+      const mode = "isolation level serializable";
       const endAndNote = async (client: ClientBase, { stamped }: { stamped: Stamped | null }) => {
         await end(client);
         if (stamped !== null) await noteCommit(client, stamped);

@@ -16,6 +16,10 @@ const EVERY_MS = 5_000;
 const RESPONSE_MS = 10_000;
 /** Time for the last batches, while the server stops. */
 const LAST_MS = 2_000;
+/** Min time between two lines that count the losses of a working collector. */
+const COUNTED_EVERY_MS = 3_600_000;
+/** Read of a response, which says how many spans of the batch were rejected. */
+const RESPONSE_BYTES_MAX = 64 * 1024;
 
 /** SpanKind and StatusCode of opentelemetry/proto/trace/v1/trace.proto. */
 const KIND = { server: 2, client: 3 } as const;
@@ -45,8 +49,11 @@ export class SpanExport {
   readonly #headers: OutgoingHttpHeaders;
   readonly #logger: Logger;
   #spans: Span[] = [];
+  /** Spans that were lost since the last line of the log that counts them. */
   #dropped = 0;
   #isFailing = false;
+  /** When a line last counted spans that were lost although the collector takes some. */
+  #countedAt = Number.NEGATIVE_INFINITY;
   #sending: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #ending = new AbortController();
@@ -105,27 +112,73 @@ export class SpanExport {
     await this.#sending;
     while (this.#spans.length > 0 && !this.#ending.signal.aborted) await this.flush();
     clearTimeout(end);
+    const dropped = this.#dropped + this.#spans.length;
+    if (dropped > 0) this.#logger.warn({ dropped }, "the server stopped before the collector took all spans");
   }
 
   async #send(): Promise<void> {
     const batch = this.#spans.splice(0, BATCH_MAX);
     if (batch.length === 0) return;
     try {
-      const body = Buffer.from(JSON.stringify(exportRequest(batch)));
-      const headers = { ...this.#headers, "content-type": "application/json", "content-length": body.length };
-      const signal = AbortSignal.any([AbortSignal.timeout(RESPONSE_MS), this.#ending.signal]);
-      const response = await sendRequest(this.#url, { method: "POST", headers, body, signal });
-      response.destroy();
-      if (response.statusCode !== 200) throw new Error(`expected status 200, got ${response.statusCode}`);
-      if (this.#isFailing) this.#logger.info({ dropped: this.#dropped }, "the collector takes spans again");
-      this.#isFailing = false;
-      this.#dropped = 0;
+      const rejected = await this.#post(batch);
+      this.#dropped += Math.min(rejected, batch.length);
+      this.#noteTaken();
     } catch (error) {
       this.#dropped += batch.length;
       const reason = errorMessage(error);
       if (!this.#isFailing) this.#logger.warn({ reason }, "the collector takes no spans: they are dropped");
       this.#isFailing = true;
     }
+  }
+
+  /** @returns how many spans the collector rejected @throws if it did not take the batch */
+  async #post(batch: readonly Span[]): Promise<number> {
+    const body = Buffer.from(JSON.stringify(exportRequest(batch)));
+    const headers = { ...this.#headers, "content-type": "application/json", "content-length": body.length };
+    const signal = AbortSignal.any([AbortSignal.timeout(RESPONSE_MS), this.#ending.signal]);
+    const response = await sendRequest(this.#url, { method: "POST", headers, body, signal });
+    try {
+      if (response.statusCode !== 200) throw new Error(`expected status 200, got ${response.statusCode}`);
+      return rejectedBy(await startOf(response));
+    } finally {
+      response.destroy();
+    }
+  }
+
+  /** Counts in the log what was lost until now. A collector that works may reject spans, or be slower than they come. */
+  #noteTaken(): void {
+    const wasFailing = this.#isFailing;
+    this.#isFailing = false;
+    const isTime = performance.now() - this.#countedAt >= COUNTED_EVERY_MS;
+    if (!wasFailing && (this.#dropped === 0 || !isTime)) return;
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    if (wasFailing) return this.#logger.info({ dropped }, "the collector takes spans again");
+    this.#countedAt = performance.now();
+    this.#logger.warn({ dropped }, "the collector rejects spans or is too slow: they are dropped");
+  }
+}
+
+/** Reads a response as far as its bound. */
+async function startOf(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > RESPONSE_BYTES_MAX) break;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** @returns the rejected spans of an ExportTraceServiceResponse, whose 64-bit integer is text; 0 for any other text */
+function rejectedBy(text: string): number {
+  try {
+    const { partialSuccess } = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } };
+    const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
+    return rejected > 0 ? rejected : 0;
+  } catch {
+    return 0;
   }
 }
 

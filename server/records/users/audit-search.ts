@@ -79,7 +79,7 @@ export async function* searchWholeAudit(session: Session, search: AuditSearch): 
 
 /** Makes a pattern that finds the text anywhere. */
 function like(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
+  return `%${text.replaceAll(/[!%_]/g, "!$&")}%`;
 }
 
 const rowBefore = query((db, p: { id: number }) =>
@@ -95,9 +95,9 @@ const slice = query((db, p: Slice) =>
     .where(clinicOfRow, "=", p.clinicId)
     .where("audit.at", ">=", p.since)
     .where("audit.at", "<", p.until)
-    .where(sql<boolean>`coalesce("user".sign_in_name, '') like ${p.user} escape '\\'`)
+    .where(sql<boolean>`coalesce("user".sign_in_name, '') like ${p.user} escape '!'`)
     .where(
-      sql<boolean>`lower(coalesce(audit.method, '') || ' ' || coalesce(audit.route, '')) like ${p.text} escape '\\'`,
+      sql<boolean>`lower(coalesce(audit.method, '') || ' ' || coalesce(audit.route, '')) like ${p.text} escape '!'`,
     )
     .where(sql<boolean>`(${p.key} = '' or ${p.key} in (api_key.public_id, audit.fp))`)
     .where(sql<boolean>`(${p.fp} = '' or audit.fp = ${p.fp})`)

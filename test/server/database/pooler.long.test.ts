@@ -125,12 +125,18 @@ describe.skipIf(problem !== null).each(postgresVersions())("pgbouncer by transac
     async () => {
       const { postgres, database, open } = await startPooled(bin);
       await postgres.run(
-        "alter role vetwire set synchronous_commit = off; alter role vetwire set statement_timeout = '9s'",
+        `alter role vetwire set synchronous_commit = off; alter role vetwire set statement_timeout = '9s';
+        alter role vetwire set idle_in_transaction_session_timeout = '9s';
+        do $$ begin
+          if current_setting('server_version_num')::int >= 170000 then
+            alter role vetwire set transaction_timeout = '9s';
+          end if;
+        end $$`,
       );
       const store = await open();
       const settings = async (session: Session) => session.all(current, {});
       const seen = await Promise.all(Array.from({ length: 12 }, () => store.transaction(settings)));
-      expect(seen.flat()).toEqual(seen.map(() => ({ commit: "on", messages: "notice", statement: "0", lock: "5s" })));
+      expect(seen.flat()).toEqual(seen.map(() => ({ ...wanted, isolation: "serializable" })));
       // Outside of its transactions a server leaves nothing on the connections of others.
       expect(await postgres.run("select current_setting('lock_timeout') as lock", database)).toEqual([{ lock: "0" }]);
     },
@@ -141,12 +147,15 @@ describe.skipIf(problem !== null).each(postgresVersions())("pgbouncer by transac
     async () => {
       const { postgres, database, open } = await startPooled(bin);
       await postgres.run("alter role vetwire set synchronous_commit = off");
+      await postgres.run("alter role vetwire set default_transaction_isolation = 'serializable'");
       const store = await open();
-      const wanted = [{ commit: "on", messages: "notice", statement: "0", lock: "5s" }];
+      const alone = [{ ...wanted, isolation: "read committed" }];
       expect(await Promise.all(Array.from({ length: 12 }, () => store.all(current, {})))).toEqual(
-        Array.from({ length: 12 }, () => wanted),
+        Array.from({ length: 12 }, () => alone),
       );
-      expect(await store.snapshot((session) => session.all(current, {}))).toEqual(wanted);
+      expect(await store.snapshot((session) => session.all(current, {}))).toEqual([
+        { ...wanted, isolation: "repeatable read" },
+      ]);
       const fp = newFp("customer");
       await store.all(addCustomer, { fp });
       await expect(store.all(addCustomer, { fp })).rejects.toThrow("duplicate key");
@@ -189,6 +198,9 @@ describe.skipIf(problem !== null).each(postgresVersions())("pgbouncer by transac
 const customers = query((db) => db.selectFrom("customer").select("fp"));
 const addCustomer = uncachedWrite((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }));
 
+/** What each transaction has, whatever the settings of the user. */
+const wanted = { commit: "on", messages: "notice", statement: "0", idle: "0", transaction: "0", lock: "5s" };
+
 const current = query((db) =>
   db.selectNoFrom((say) => {
     const setting = (name: string) => say.fn<string>("current_setting", [say.val(name)]);
@@ -196,7 +208,16 @@ const current = query((db) =>
       setting("synchronous_commit").as("commit"),
       setting("client_min_messages").as("messages"),
       setting("statement_timeout").as("statement"),
+      setting("idle_in_transaction_session_timeout").as("idle"),
+      // PostgreSQL 17 and later have it.
+      say.fn
+        .coalesce(
+          say.fn<string | null>("current_setting", [say.val("transaction_timeout"), say.val(true)]),
+          say.val("0"),
+        )
+        .as("transaction"),
       setting("lock_timeout").as("lock"),
+      setting("transaction_isolation").as("isolation"),
     ];
   }),
 );

@@ -1,12 +1,16 @@
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ACTIVE_KEYS_MAX, createKey } from "../../../server/http/auth/api-keys.ts";
 import { importFile } from "../../../server/import/importer.ts";
 import { MemoryCounters } from "../../../server/http/rate-limit/memory-counters.ts";
 import { type Cost, storeCounters } from "../../../server/records/clinics/rate-limit-counters.ts";
+import { auditCommand } from "../../../server/records/audit/audit.ts";
 import { listKeys } from "../../../server/records/clinics/keys.ts";
+import { searchAudit } from "../../../server/records/users/audit-search.ts";
 import { query, type Session, StoreUnavailable, uncachedWrite } from "../../../server/database/query.ts";
 import { isConnectionLost, openPool, withPoolClient } from "../../../server/database/postgres-client.ts";
 import { migrate } from "../../../server/database/postgres-schema.ts";
@@ -385,12 +389,122 @@ describe("a migration on PostgreSQL", () => {
     expect(dumped(database)).toBe(before);
   });
 
-  test("servers that start together migrate the database once", async () => {
+  test.each(["read committed", "serializable"])(
+    "servers that start together migrate the database once, also where the database is %s by default",
+    async (isolation) => {
+      const database = await filledDatabase();
+      await setDefault(database, `default_transaction_isolation = '${isolation}'`);
+      await Promise.all([1, 2, 3].map(() => migrate({ connectionString: database }, [FIRST, SECOND])));
+      expect(dumped(database)).toContain("phone text");
+    },
+  );
+
+  test("a migration may take longer than the time limit of a statement", async () => {
     const database = await filledDatabase();
-    await Promise.all([1, 2, 3].map(() => migrate({ connectionString: database }, [FIRST, SECOND])));
-    expect(dumped(database)).toContain("phone text");
+    await setDefault(database, "statement_timeout = '50ms'");
+    await setDefault(database, "synchronous_commit = off");
+    const slow = "select pg_sleep(0.2); create table waited as select current_setting('synchronous_commit') as commit";
+    await migrate({ connectionString: database }, [FIRST, slow]);
+    expect(dumped(database)).toMatch(/COPY public.waited .*\non\n/);
+  });
+
+  test("a user who is not the owner is told so, for an empty database and for an upgrade", async () => {
+    const [empty, filled] = [await temporaryDatabase(), await filledDatabase()];
+    const user = `guest_${randomBytes(6).toString("hex")}`;
+    const operator = await connectTo(filled);
+    await operator.run(
+      `create role ${user} login password 'guest'; grant create on schema public to ${user}; grant select on all tables in schema public to ${user}`,
+    );
+    const refusal = async (database: string) => {
+      const url = new URL(database);
+      [url.username, url.password] = [user, "guest"];
+      return migrate({ connectionString: url.href }, [FIRST, SECOND]).then(
+        () => "none",
+        (error: unknown) => (error as Error).message,
+      );
+    };
+    const refuses = (reason: string) =>
+      `the database of DATABASE_URL refuses its user (${reason}): make the user the owner of the database, and of the tables that it has`;
+    const refusals = [await refusal(empty), await refusal(filled)];
+    await operator.run(`revoke all on migration from ${user}`);
+    refusals.push(await refusal(filled));
+    await operator.run(`drop owned by ${user}; drop role ${user}`);
+    await operator.close();
+    expect(refusals).toEqual([
+      refuses("permission denied for schema public"),
+      refuses("must be owner of table owner"),
+      refuses("permission denied for table migration"),
+    ]);
+  });
+
+  test("a database whose encoding lacks characters is refused with the remedy, and gets no table", async () => {
+    const database = await temporaryDatabase();
+    const name = database.replace(/.*\//, "");
+    const operator = await connectTo(database.replace(/[^/]*$/, "postgres"));
+    await operator.run(`drop database ${name}`);
+    await operator.run(`create database ${name} template template0 encoding 'WIN1254' locale 'C' locale_provider libc`);
+    await operator.close();
+    await expect(openStore(database)).rejects.toThrow(
+      "the database of DATABASE_URL has the encoding WIN1254, expected UTF8: create another one with: create database",
+    );
+    expect(dumped(database)).not.toContain("CREATE TABLE");
   });
 });
+
+describe("a database with other defaults", () => {
+  test.each(["serializable", "repeatable read"])(
+    "simultaneous requests of a key are counted where transactions are %s by default",
+    async (isolation) => {
+      const database = await temporaryDatabase();
+      await (await openStore(database)).close();
+      await setDefault(database, `default_transaction_isolation = '${isolation}'`);
+      const store = await openStore(database);
+      const { keys } = storeCounters(store);
+      const windows = [{ name: "minute", ms: 60_000, limit: 100 }];
+      const taken = await Promise.all(Array.from({ length: 40 }, () => keys.take("1 api", windows, noon)));
+      expect(Math.max(...taken.map(({ counts }) => counts[0]?.used ?? 0))).toBe(40);
+      await store.close();
+    },
+  );
+
+  test("a transaction that waits for its reader goes on", async () => {
+    const database = await temporaryDatabase();
+    await (await openStore(database)).close();
+    await setDefault(database, "idle_in_transaction_session_timeout = '50ms'");
+    const store = await openStore(database);
+    const read = store.snapshot(async (session) => {
+      await session.all(clinics, {});
+      await sleep(300);
+      return session.all(clinics, {});
+    });
+    expect(await read).toEqual([]);
+    await store.close();
+  });
+
+  test("the audit is searched where a backslash escapes characters of literals", async () => {
+    const database = await temporaryDatabase();
+    await (await openStore(database)).close();
+    await setDefault(database, "standard_conforming_strings = off");
+    const store = await openStore(database);
+    const fp = newFp("clinic");
+    for (const command of ["take a!b", "take a%b"])
+      await store.transaction((session) =>
+        auditCommand(session, command, [fp], { by: "test", now: noon, clinicId: 1 }),
+      );
+    const search = { clinicId: 1, since: 0, until: noon + 1, user: "", key: "", fp: "" };
+    const found = async (text: string) =>
+      (await searchAudit(store, { ...search, text })).rows.map(({ route }) => route);
+    expect([await found("a!b"), await found("a%"), await found("a_b")]).toEqual([["take a!b"], ["take a%b"], []]);
+    await store.close();
+  });
+});
+
+/** Changes a setting of all further connections to a database, as its owner may. */
+async function setDefault(database: string, setting: string): Promise<void> {
+  const operator = await connectTo(database);
+  await operator.run(`alter database ${database.replace(/.*\//, "")} set ${setting}`);
+  await operator.close();
+}
 
 /** @returns all text that a log could contain of an error */
 function everythingIn(error: unknown): string {

@@ -21,6 +21,7 @@ export async function startCollector() {
   const collector = {
     url: "",
     status: 200,
+    response: "{}",
     requests: [] as { url: string; type: string; body: string }[],
     headers: [] as http.IncomingHttpHeaders[],
   };
@@ -30,7 +31,7 @@ export async function startCollector() {
     request.on("end", () => {
       collector.headers.push(request.headers);
       collector.requests.push({ url: request.url ?? "", type: String(request.headers["content-type"]), body });
-      response.writeHead(collector.status, { "content-type": "application/json" }).end("{}");
+      response.writeHead(collector.status, { "content-type": "application/json" }).end(collector.response);
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));

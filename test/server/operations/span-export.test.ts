@@ -89,6 +89,37 @@ test("a collector that refuses or is away costs its spans and one line of the lo
   expect(gone.log.map(({ msg }) => msg)).toEqual(["the collector takes no spans: they are dropped"]);
 });
 
+test("spans that a working collector rejects are counted in the log, once an hour and at the end", async () => {
+  const { collector } = await startCollector();
+  const { spans, log } = exportTo(collector.url);
+  const send = async (response: string) => {
+    collector.response = response;
+    for (let count = 0; count < 5; count += 1) spans.add({ ...span, trace: beginTrace() });
+    await spans.flush();
+  };
+  await send('{"partialSuccess":{}}');
+  for (const other of ["", "null", "[]", '"x"', '{"partialSuccess":{"rejectedSpans":"-4"}}']) await send(other);
+  expect(log).toEqual([]);
+  await send('{"partialSuccess":{"rejectedSpans":"3","errorMessage":"spans are too old"}}');
+  await send('{"partialSuccess":{"rejectedSpans":2}}');
+  await send('{"partialSuccess":{"rejectedSpans":"99999999999999999999"}}');
+  await spans.stop(patiently(5_000));
+  expect(log.map(({ level, msg, dropped }) => ({ level, msg, dropped }))).toEqual([
+    { level: 40, msg: "the collector rejects spans or is too slow: they are dropped", dropped: 3 },
+    { level: 40, msg: "the server stopped before the collector took all spans", dropped: 7 },
+  ]);
+});
+
+test("spans that come faster than a collector takes them are counted in the log", async () => {
+  const { collector, spans: got } = await startCollector();
+  const { spans, log } = exportTo(collector.url);
+  // The first batch is on its way meanwhile.
+  for (let count = 0; count < 5_000; count += 1) spans.add({ ...span, trace: beginTrace() });
+  await spans.stop(patiently(30_000));
+  expect(got()).toHaveLength(512 + 2048);
+  expect(log.map(({ level, dropped }) => ({ level, dropped }))).toEqual([{ level: 40, dropped: 5_000 - 512 - 2048 }]);
+});
+
 test("the span of a request has the pattern of its route, and nothing of a person", async () => {
   const own = newFp("clinic");
   const dog = patient();

@@ -10,7 +10,6 @@ import { patiently } from "../runner/patience.ts";
 export const S3_KEY = { accessKeyId: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" };
 
 export type S3Operation =
-  | "HeadObject"
   | "GetObject"
   | "PutObject"
   | "DeleteObject"
@@ -117,10 +116,10 @@ export class S3Server {
       response.writeHead(status, { "content-length": Buffer.byteLength(text), ...headers }).end(text);
     };
     const refuse = (status: number, code: string, headers: Record<string, string> = {}) =>
-      reply(status, request.method === "HEAD" ? "" : errorXml(code), headers);
+      reply(status, errorXml(code), headers);
 
     const refusal = signatureFault(request, path, search, body, this.#options.region, now());
-    if (refusal !== null) return refuse(403, refusal);
+    if (refusal !== null) return refuse(refusal === "AuthorizationHeaderMalformed" ? 400 : 403, refusal);
     const named = virtualHost ? (request.headers.host ?? "").split(".")[0] : path.split("/")[1];
     if (named !== bucket) return refuse(404, "NoSuchBucket");
     const key = decodeURIComponent(virtualHost ? path.slice(1) : path.split("/").slice(2).join("/"));
@@ -140,9 +139,7 @@ export class S3Server {
     if (bytes === undefined) return reply(status, text, headers);
     // Another bit than in a stored object: two changes must not make the bytes right.
     const sent = damage(bytes, fault, 2);
-    if (request.method === "HEAD") {
-      response.writeHead(status, { ...headers, "content-length": bytes.length }).end();
-    } else if (fault?.do === "truncate") {
+    if (fault?.do === "truncate") {
       response.writeHead(status, { ...headers, "content-length": bytes.length }).write(sent, () => response.destroy());
     } else if (fault?.do === "trickle") {
       response.writeHead(status, { ...headers, "content-length": bytes.length });
@@ -166,10 +163,9 @@ export class S3Server {
     const object = this.objects.get(key);
     const noUpload = answer(404, errorXml("NoSuchUpload"));
     switch (operation) {
-      case "HeadObject":
       case "GetObject":
         return object === undefined
-          ? answer(404, operation === "HeadObject" ? "" : errorXml("NoSuchKey"))
+          ? answer(404, errorXml("NoSuchKey"))
           : answer(200, "", object.headers, object.bytes);
       case "PutObject":
         this.objects.set(key, { bytes: body, headers: this.#keptHeaders(headers) });
@@ -255,7 +251,6 @@ function operationOf(method: string, key: string, query: URLSearchParams): S3Ope
   }
   const byMethod: Record<string, S3Operation> = {
     PUT: "PutObject",
-    HEAD: "HeadObject",
     DELETE: "DeleteObject",
     GET: "GetObject",
   };

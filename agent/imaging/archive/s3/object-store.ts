@@ -53,7 +53,7 @@ export class ObjectStore {
    */
   async store(name: string, type: string, source: ObjectSource): Promise<void> {
     const key = this.#keyOf(name);
-    if ((await this.#sizeOf(key)) === source.size && (await this.#difference(key, source)) === null) return;
+    if (await this.#has(key, source)) return;
     if (source.size <= PART_BYTES) await this.#put(key, type, await source.read(0, source.size));
     else await this.#putParts(key, type, source);
     const difference = await this.#difference(key, source);
@@ -71,16 +71,16 @@ export class ObjectStore {
     return this.#target.prefix === "" ? name : `${this.#target.prefix}/${name}`;
   }
 
-  /** @returns the size of an object; null if it is missing or unreadable for this key */
-  async #sizeOf(key: string): Promise<number | null> {
+  /**
+   * Sends a GET, since a store writes the reason of a refusal, such as another region, into the body.
+   * @returns whether the bucket has these bytes under the key; false if they are unreadable for this key
+   */
+  async #has(key: string, source: ObjectSource): Promise<boolean> {
     try {
-      return await this.#exchange({ method: "HEAD", key }, async (response) => {
-        await readText(response);
-        return Number(response.headers["content-length"]);
-      });
+      return (await this.#difference(key, source)) === null;
     } catch (error) {
       // Without the permission to list, a store responds with 403 for a missing object.
-      if (error instanceof ObjectError && (error.status === 403 || error.status === 404)) return null;
+      if (error instanceof ObjectError && (error.status === 403 || error.status === 404)) return false;
       throw error;
     }
   }

@@ -14,7 +14,7 @@ import type { ObjectTarget } from "./object-target.ts";
 // another host must get neither the signature nor the bytes.
 
 export interface ObjectRequest {
-  readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
   /** Key of the object; empty for the bucket itself. */
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;

@@ -66,7 +66,7 @@ test.each([
   [
     "another region",
     { region: "eu-1" },
-    "problem bucket.region: vault: the store responded with 403 AuthorizationHeaderMalformed",
+    "problem bucket.region: vault: the store responded with 400 AuthorizationHeaderMalformed",
   ],
 ])("%s is a problem with its own remedy", async (_, changes, start) => {
   await serve();

@@ -80,7 +80,7 @@ describe("an object", () => {
   test("is stored under the prefix and read back", async () => {
     await serve();
     await storeOf().store("1/a.dcm", "application/dicom", small);
-    expect(server.log).toEqual(["HeadObject", "PutObject", "GetObject"]);
+    expect(server.log).toEqual(["GetObject", "PutObject", "GetObject"]);
     expect(kept()).toEqual([`clinic/a/1/a.dcm ${small.sha256}`]);
     expect(server.objects.get("clinic/a/1/a.dcm")?.headers).toEqual({ "content-type": "application/dicom" });
   });
@@ -90,7 +90,7 @@ describe("an object", () => {
     await storeOf().store("a", "application/dicom", small);
     server.calls.length = 0;
     await storeOf().store("a", "application/dicom", small);
-    expect(server.log).toEqual(["HeadObject", "GetObject"]);
+    expect(server.log).toEqual(["GetObject"]);
   });
 
   test("takes the place of other bytes of its size", async () => {
@@ -144,7 +144,7 @@ describe("a large object", () => {
     await serve();
     await storeOf().store("a", "application/dicom", large);
     expect(server.log).toEqual([
-      "HeadObject",
+      "GetObject",
       "ListMultipartUploads",
       "CreateMultipartUpload",
       "UploadPart 1",
@@ -164,7 +164,7 @@ describe("a large object", () => {
     server.calls.length = 0;
     await storeOf().store("a", "application/dicom", large);
     expect(server.log).toEqual([
-      "HeadObject",
+      "GetObject",
       "ListMultipartUploads",
       "ListParts",
       "ListParts",
@@ -276,7 +276,7 @@ describe("a store that", () => {
   test.each([
     ["another secret", { secret: "wrong" }, "403 SignatureDoesNotMatch"],
     ["an unknown key", { changes: { accessKeyId: "AKIAOTHER" } }, "403 InvalidAccessKeyId"],
-    ["another region", { changes: { region: "eu-central-1" } }, "403 AuthorizationHeaderMalformed"],
+    ["another region", { changes: { region: "eu-central-1" } }, "400 AuthorizationHeaderMalformed"],
     ["an unknown bucket", { changes: { bucket: "other" } }, "404 NoSuchBucket: said by the test: create the bucket"],
   ] as const)(
     "is given %s reports it",
