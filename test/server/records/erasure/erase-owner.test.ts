@@ -75,7 +75,12 @@ async function fill({ server, agent, sync, admin, post, all }: World): Promise<s
   await bringFile(server, agent, post);
   const rows = await all();
   for (const { animal: fp, name } of rows) {
-    const hint = { ...study().patient_hint, name: "Pasa", owner: name };
+    const plain = { ...study().patient_hint, name: "Pasa" };
+    const texts = [
+      { field: "PID-11", text: `${MARK} street 1` },
+      { field: "PID-13", text: `0216 555 00 11~0${PHONE}^PRN` },
+    ];
+    const hint = { ...plain, owner: name, other: texts };
     const filed = study({ patient_fp: fp, patient_hint: hint });
     await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", {
       studies: [filed, study({ patient_hint: hint })],
@@ -84,7 +89,12 @@ async function fill({ server, agent, sync, admin, post, all }: World): Promise<s
     expect((await admin.call("POST", `/results/${filed.fp}/links`, link)).status).toBe(200);
     const corrected = { ...filed, revision: 2, results: [{ ...filed.results[0]!, value: 9.9 }] };
     const conflicting = { ...corrected, results: [{ ...filed.results[0]!, value: 1.1 }] };
-    for (const sent of [corrected, conflicting])
+    // The device named the owner at first only, and the phone alone.
+    const mistaken = study({ patient_hint: hint });
+    const mended = { ...mistaken, revision: 2, results: corrected.results, patient_hint: plain };
+    const contradiction = { ...mended, results: conflicting.results, patient_hint: hint };
+    const called = study({ patient_hint: { ...plain, other: texts.slice(1) } });
+    for (const sent of [corrected, conflicting, mistaken, mended, contradiction, called])
       await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", { studies: [sent] });
   }
   return [...new Set(rows.map(({ fp }) => fp))];
