@@ -8,6 +8,7 @@ import { ImportRunner } from "../../../../server/import/jobs/import-runner.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
+import { startDestination } from "../../destinations.ts";
 import { WAIT_MS } from "../../../support/runner/patience.ts";
 import {
   allStored,
@@ -229,4 +230,35 @@ test("an owner of two clinics is erased in both, and the audit of each names it"
       .where("audit.route", "like", "owner%"),
   );
   expect(await server.store.all(routes, {})).toEqual([{ route: "owner erase: by another clinic", fp }]);
+});
+
+test("messages lose their bytes also if their study was moved to an animal of another owner", async () => {
+  const world = await startDestination();
+  const { store, own, pamuk, boncuk, key, receiver } = world;
+  const admin = await makeUser(world, "admin", own);
+  const named = {
+    type: "customer" as const,
+    fp: pamuk.owner_customer_fp,
+    name: `Ada ${MARK}`,
+    phone: null,
+    email: null,
+  };
+  await importEntities(store, named);
+  const filed = study({ patient_fp: pamuk.fp });
+  await world.push(key, filed);
+  expect((await receiver.take()).join("\n")).toContain(MARK);
+  const moved = { patient_fp: boncuk.fp, revision: 1, reason: "the other cat" };
+  expect((await admin.call("POST", `/results/${filed.fp}/move`, moved)).status).toBe(200);
+  const payloads = query((db) => db.selectFrom("destination_delivery").select("payload").orderBy("id"));
+  const withMark = async () =>
+    (await store.all(payloads, {})).filter(({ payload }) =>
+      Buffer.from(payload ?? "", "base64")
+        .toString()
+        .includes(MARK),
+    ).length;
+  expect(await withMark()).toBeGreaterThan(0);
+  const path = `/owners/${pamuk.owner_customer_fp}`;
+  const { body: plan } = await admin.call<ErasurePlan>("GET", `${path}/erasure`);
+  expect((await admin.call("POST", `${path}/erase`, { version: plan.version })).status).toBe(200);
+  expect(await withMark()).toBe(0);
 });
