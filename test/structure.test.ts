@@ -191,7 +191,7 @@ server/records/destinations: server/dashboard/types server/database shared
 server/records/destinations/csv: server/database server/records/destinations
 server/records/destinations/hl7: server/database server/records/destinations server/records/studies shared
 server/records/filing: server/dashboard/types server/database server/records/changes server/records/codes server/records/orders server/records/patients server/records/quality-marks server/records/studies shared
-server/records/erasure: server/dashboard/types server/database server/records/audit server/records/destinations server/records/registry server/records/studies shared
+server/records/erasure: server/dashboard/types server/database server/records/audit server/records/destinations server/records/patients server/records/registry server/records/studies shared
 server/records/follow-up: server/dashboard/types server/database server/records/results server/records/studies shared
 server/records/hosting: server/dashboard/types server/database server/operations/alerts server/records/agents server/records/audit server/records/clinics server/records/erasure server/records/studies server/records/users shared
 server/records/intervals: server/dashboard/types server/database server/records/clinics server/records/studies shared

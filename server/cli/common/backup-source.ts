@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import fs from "node:fs";
 import Database from "better-sqlite3";
 import { trustedDatabase } from "../../../shared/files/folder-owner.ts";
@@ -57,6 +58,9 @@ function needsPepper(data: string): boolean {
   }
 }
 
+/** Versions stay exact numbers for a million restores. */
+const VERSIONS_JUMP_MAX = 1_000_000_000;
+
 /** @throws Error for PostgreSQL, with its tools */
 export function restoreTarget(data: string): RestoreTarget {
   requireSqlite(data);
@@ -65,11 +69,14 @@ export function restoreTarget(data: string): RestoreTarget {
     folder: data,
     files: ["pepper", AUTHORITY_FILE],
     images: null,
-    // A session that was ended after the backup must not continue.
     prepare: (db) => {
-      const hasSessions =
-        db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'dashboard_session'").get() !== undefined;
-      if (hasSessions) db.exec("DELETE FROM dashboard_session");
+      const column = db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+      // A session that was ended after the backup must not continue.
+      if (column.get("dashboard_session", "id") !== undefined) db.exec("DELETE FROM dashboard_session");
+      // A version that an agent has read was of a state that is lost: as many writes would reach it again.
+      if (column.get("clinic", "lists_version") === undefined) return;
+      const jump = randomInt(1, VERSIONS_JUMP_MAX);
+      db.prepare("UPDATE clinic SET version = version + ?, lists_version = lists_version + ?").run(jump, jump);
     },
   };
 }

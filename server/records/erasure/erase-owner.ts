@@ -66,7 +66,7 @@ export async function eraseOwner(session: Session, erasure: Erasure): Promise<Er
   const clinics = await concerned(session, owner.id);
   const names = await namesOf(session, owner.id);
   const erased: Record<ErasedKind, number> = {
-    hints: await eraseHints(session, { clinicId, ownerId: owner.id, name: facts.name }),
+    hints: await eraseHints(session, { clinicId, ownerId: owner.id, facts }),
     messages: await dropMessages(session, owner.id, actor.now),
     undo: await dropUndo(session, owner.fp, names),
     files: await dropFiles(session, clinicId),

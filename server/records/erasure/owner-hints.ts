@@ -1,42 +1,74 @@
+import { type RawBuilder, sql } from "kysely";
 import type { PatientHint } from "../../../shared/api/study.ts";
+import type { OwnerFacts } from "../../dashboard/types/animals.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { type Json, parseStored } from "../../database/schema.ts";
+import { isSamePhone } from "../patients/patient-search.ts";
 import { folded } from "../studies/study-search.ts";
 
-// The owner's name as devices and order lists sent it with studies: `patient_hint.owner`. Checksums and hashes of studies leave it out.
+// The owner as devices and order lists sent it with studies: the name in `patient_hint.owner`, and in `patient_hint.other` the texts
+// that no field of the hint has, such as PID-11 and PID-13, the address and the phone. Checksums and hashes of studies leave both out.
 
 interface Sought {
   readonly clinicId: number;
   readonly ownerId: number;
-  /** Null if it is unknown. */
-  readonly name: string | null;
+  readonly facts: OwnerFacts;
 }
+
+/** Whether a hint, and the animal that the device sent with it, are of the owner. */
+type IsOwner = (hint: SentHint, claimed: string | null) => boolean;
+
+type SentHint = Partial<PatientHint>;
 
 /**
  * Erases the owner in the hints of its animals' studies, and of the clinic's other studies whose hint names it, such as those that
- * wait for a patient. @returns how many revisions and conflicts had one
+ * wait for a patient. A replaced revision or a conflict may name it where the study does not. @returns how many had one
  */
-export async function eraseHints(session: Session, { clinicId, ownerId, name }: Sought): Promise<number> {
+export async function eraseHints(session: Session, { clinicId, ownerId, facts }: Sought): Promise<number> {
   const studies = new Set((await session.all(studiesOf, { ownerId })).map(({ id }) => id));
   const animals = await session.all(namesOfAnimals, { ownerId });
   const known = new Set(animals.flatMap((row) => [row.name, row.identifier ?? "", row.fp]).map(folded));
+  const isOwner: IsOwner = (hint, claimed) =>
+    (claimed !== null && known.has(folded(claimed))) ||
+    (facts.name !== null && namesOwner(hint, facts.name, known)) ||
+    (hint.other ?? []).some(({ text }) => hasFact(text, facts));
   for (let after: number | undefined = 0; after !== undefined; ) {
     const page: HintRow[] = await session.all(hintsOf, { clinicId, after });
     for (const { id, patient_hint, claimed_patient_fp: claimed } of page) {
-      const hint = parseStored(patient_hint);
-      const isOfAnimal = claimed !== null && known.has(folded(claimed));
-      if (isOfAnimal || (name !== null && namesOwner(hint, name, known))) studies.add(id);
+      if (isOwner(parseStored(patient_hint), claimed)) studies.add(id);
     }
     after = page.at(-1)?.id;
   }
   let erased = 0;
   for (const id of studies) erased += await eraseInStudy(session, id);
+  return erased + (await eraseInOtherBodies(session, clinicId, isOwner));
+}
+
+/** Erases the owner in the replaced revisions and conflicts of studies that name somebody else by now. */
+async function eraseInOtherBodies(session: Session, clinicId: number, isOwner: IsOwner): Promise<number> {
+  const isSought = (body: Json<SentBody>) => {
+    const { patient_hint: hint, sent_patient_fp: sent, patient_fp: claimed = null } = parseStored(body);
+    return hint != null && isOwner(hint, sent === undefined ? claimed : sent);
+  };
+  let erased = 0;
+  for (let after: RevisionPlace | undefined = { id: 0, revision: 0 }; after !== undefined; ) {
+    const page: RevisionRow[] = await session.all(otherRevisions, { clinicId, ...after });
+    for (const { id, revision, body } of page.filter((row) => isSought(row.body))) {
+      erased += await eraseInRevision(session, { id, revision, body });
+    }
+    after = page.at(-1);
+  }
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page: ConflictRow[] = await session.all(otherConflicts, { clinicId, after });
+    for (const row of page.filter(({ body }) => isSought(body))) erased += await eraseInConflict(session, row);
+    after = page.at(-1)?.id;
+  }
   return erased;
 }
 
 /** Whether a hint names the owner: by two words of the name, or by one, or a part of it, with one of the owner's animals. */
 function namesOwner(
-  { owner, identifier, name: animal }: PatientHint,
+  { owner = null, identifier = null, name: animal = null }: SentHint,
   name: string,
   known: ReadonlySet<string>,
 ): boolean {
@@ -47,40 +79,83 @@ function namesOwner(
   return words.length > 1 || [identifier, animal].some((text) => text !== null && known.has(folded(text)));
 }
 
+/** Whether a text of a device has two words of the owner's name, its phone or its e-mail. */
+function hasFact(text: string, { name, phone, email }: OwnerFacts): boolean {
+  const words = wordsOf(name ?? "");
+  return (
+    (words.length > 1 && words.every((word) => wordsOf(text).includes(word))) ||
+    (phone !== null && text.split(/[~^,;]/).some((part) => isSamePhone(part, phone))) ||
+    (email !== null && folded(text).includes(folded(email)))
+  );
+}
+
 function wordsOf(text: string): string[] {
   return folded(text)
     .split(/[\s,^]+/)
     .filter((word) => word !== "");
 }
 
-async function eraseInStudy(session: Session, id: number): Promise<number> {
+/** Erases all owners in the hints of a study. @returns how many revisions and conflicts had one */
+export async function eraseInStudy(session: Session, id: number): Promise<number> {
   let erased = 0;
   const hint = parseStored((await session.first(hintOf, { id }))?.patient_hint ?? null);
-  if (hint !== null && hint.owner !== null) {
-    await session.all(setHint, { id, hint: JSON.stringify({ ...hint, owner: null }) });
+  const rest = hint === null ? null : hintWithoutOwner(hint);
+  if (rest !== null) {
+    await session.all(setHint, { id, hint: JSON.stringify(rest) });
     erased += 1;
   }
-  for (const { revision, body } of await session.all(revisionsOf, { id })) {
-    const scrubbed = withoutOwner(body);
-    if (scrubbed === null) continue;
-    await session.all(setRevision, { id, revision, body: scrubbed });
-    erased += 1;
-  }
-  for (const { id: conflictId, body } of await session.all(conflictsOf, { id })) {
-    const scrubbed = withoutOwner(body);
-    if (scrubbed === null) continue;
-    await session.all(setConflict, { conflictId, body: scrubbed });
-    erased += 1;
-  }
+  for (const row of await session.all(revisionsOf, { id })) erased += await eraseInRevision(session, { id, ...row });
+  for (const row of await session.all(conflictsOf, { id })) erased += await eraseInConflict(session, row);
   return erased;
 }
 
+async function eraseInRevision(session: Session, { id, revision, body }: RevisionRow): Promise<number> {
+  const scrubbed = withoutOwner(body);
+  if (scrubbed === null) return 0;
+  await session.all(setRevision, { id, revision, body: scrubbed });
+  return 1;
+}
+
+async function eraseInConflict(session: Session, { id: conflictId, body }: ConflictRow): Promise<number> {
+  const scrubbed = withoutOwner(body);
+  if (scrubbed === null) return 0;
+  await session.all(setConflict, { conflictId, body: scrubbed });
+  return 1;
+}
+
 /** @returns the JSON of a study without the owner of its hint; null if it has none */
-function withoutOwner(body: Json<{ patient_hint?: Partial<PatientHint> | null }>): string | null {
+function withoutOwner(body: Json<SentBody>): string | null {
   const study = parseStored(body);
-  const hint = study.patient_hint ?? null;
-  if (hint === null || (hint.owner ?? null) === null) return null;
-  return JSON.stringify({ ...study, patient_hint: { ...hint, owner: null } });
+  const rest = hintWithoutOwner(study.patient_hint ?? {});
+  return rest === null ? null : JSON.stringify({ ...study, patient_hint: rest });
+}
+
+/** @returns a hint without the owner; null if it has none */
+function hintWithoutOwner({ other, ...hint }: SentHint): SentHint | null {
+  return (hint.owner ?? null) === null && other === undefined ? null : { ...hint, owner: null };
+}
+
+/** A study as a revision or a conflict keeps it. */
+interface SentBody {
+  readonly patient_hint?: SentHint | null;
+  /** The animal that the device sent, which `patient_fp` is in a conflict. */
+  readonly sent_patient_fp?: string | null;
+  readonly patient_fp?: string | null;
+}
+
+interface RevisionPlace {
+  /** Of the study. */
+  readonly id: number;
+  readonly revision: number;
+}
+
+interface RevisionRow extends RevisionPlace {
+  readonly body: Json<SentBody>;
+}
+
+interface ConflictRow {
+  readonly id: number;
+  readonly body: Json<SentBody>;
 }
 
 interface HintRow {
@@ -113,11 +188,45 @@ const hintsOf = query((db, p: { clinicId: number; after: number }) =>
     .select(["id", "patient_hint", "claimed_patient_fp"])
     .where("clinic_id", "=", p.clinicId)
     .where("id", ">", p.after)
-    .where("patient_hint", "is not", null)
-    .where("patient_hint", "not like", '%"owner":null%')
+    .where(hasOwner("patient_hint"))
     .orderBy("id")
     .limit(PAGE_ROWS)
     .$narrowType<{ patient_hint: Json<PatientHint> }>(),
+);
+
+/** Whether a column has a hint with an owner. Quotes within a text are escaped, so that no text looks like one. */
+export function hasOwner(column: string): RawBuilder<boolean> {
+  const json = sql.ref(column);
+  return sql<boolean>`(${json} like '%"owner":"%' or ${json} like '%"other":[%')`;
+}
+
+const otherRevisions = query((db, p: { clinicId: number } & RevisionPlace) =>
+  db
+    .selectFrom("study_revision as replaced")
+    .innerJoin("study", "study.id", "replaced.study_id")
+    .select(["study.id", "replaced.revision", "replaced.body"])
+    .where("study.clinic_id", "=", p.clinicId)
+    .where((where) =>
+      where.or([
+        where("replaced.study_id", ">", p.id),
+        where.and([where("replaced.study_id", "=", p.id), where("replaced.revision", ">", p.revision)]),
+      ]),
+    )
+    .where(hasOwner("replaced.body"))
+    .orderBy("replaced.study_id")
+    .orderBy("replaced.revision")
+    .limit(PAGE_ROWS),
+);
+
+const otherConflicts = query((db, p: { clinicId: number; after: number }) =>
+  db
+    .selectFrom("study_conflict")
+    .select(["id", "body"])
+    .where("clinic_id", "=", p.clinicId)
+    .where("id", ">", p.after)
+    .where(hasOwner("body"))
+    .orderBy("id")
+    .limit(PAGE_ROWS),
 );
 
 const hintOf = query((db, p: { id: number }) => db.selectFrom("study").select("patient_hint").where("id", "=", p.id));

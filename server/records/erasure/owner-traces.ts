@@ -1,5 +1,6 @@
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
+import type { Tables } from "../../database/schema.ts";
 import { queueAt } from "../destinations/changes.ts";
 import { subjectOf } from "../registry/batches.ts";
 import type { SourceName } from "../registry/sources.ts";
@@ -65,11 +66,15 @@ export async function dropAnswers(session: Session, names: readonly SourceName[]
 }
 
 /**
- * Removes the bytes of messages about the owner's animals, which may have the owner's last name. What a receiver lacks yet is
- * made again, without the name.
+ * Removes the bytes of messages about the owner's animals, which may have the owner's last name, also of studies that were moved to
+ * another animal since. What a receiver lacks yet is made again, without the name.
  */
 export async function dropMessages(session: Session, ownerId: number, now: number): Promise<number> {
-  const messages = await session.all(messagesOf, { ownerId });
+  const found = await session.all(messagesOf, { ownerId });
+  for (const { fp } of await session.all(animalsOf, { ownerId })) {
+    found.push(...(await session.all(movedMessagesOf, { text: `%"patient_fp":"${fp}"%` })));
+  }
+  const messages = [...new Map(found.map((message) => [message.id, message])).values()];
   for (const { id, state, destination_id: destinationId, study_fp: fp } of messages) {
     const isOpen = state === "retrying" || state === "sending";
     await session.all(isOpen ? replaceMessage : dropBytes, { id, now });
@@ -139,15 +144,35 @@ const deleteAnswers = uncachedWrite((db, p: { clinicId: number; pattern: string 
     .returning("id_digest"),
 );
 
-const messagesOf = query((db, p: { ownerId: number }) =>
-  db
+const animalsOf = query((db, p: { ownerId: number }) =>
+  db.selectFrom("patient").select("fp").where("owner_customer_id", "=", p.ownerId),
+);
+
+function messagesWithBytes(db: Kysely<Tables>) {
+  return db
     .selectFrom("destination_delivery as delivery")
     .innerJoin("study", "study.fp", "delivery.study_fp")
-    .innerJoin("patient", "patient.id", "study.patient_id")
     .select(["delivery.id", "delivery.state", "delivery.destination_id", "delivery.study_fp"])
-    .where("patient.owner_customer_id", "=", p.ownerId)
     .where("delivery.payload", "is not", null)
-    .orderBy("delivery.id"),
+    .orderBy("delivery.id");
+}
+
+const messagesOf = query((db, p: { ownerId: number }) =>
+  messagesWithBytes(db)
+    .innerJoin("patient", "patient.id", "study.patient_id")
+    .where("patient.owner_customer_id", "=", p.ownerId),
+);
+
+const movedMessagesOf = query((db, p: { text: string }) =>
+  messagesWithBytes(db).where((where) =>
+    where.exists(
+      where
+        .selectFrom("study_revision as replaced")
+        .select("replaced.revision")
+        .whereRef("replaced.study_id", "=", "study.id")
+        .where("replaced.body", "like", p.text),
+    ),
+  ),
 );
 
 const dropBytes = uncachedWrite((db, p: { id: number; now: number }) =>

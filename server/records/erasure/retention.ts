@@ -1,14 +1,14 @@
-import type { PatientHint } from "../../../shared/api/study.ts";
+import { DateTime } from "luxon";
 import { type RetentionPolicy, USUAL_RETENTION } from "../../dashboard/types/settings/clinic-settings.ts";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
 import { type Json, parseStored } from "../../database/schema.ts";
 import type { Store } from "../../database/store.ts";
+import { eraseInStudy, hasOwner } from "./owner-hints.ts";
 
 // How long a clinic keeps what has no end of its own, or a late one.
 
 /** Rows of a kind and a clinic that a pass removes, so that no writer waits for long. */
 const ROWS_AT_ONCE = 1000;
-const MONTH_MS = 30 * 86_400_000;
 
 export async function readRetention(session: Session, clinicId: number): Promise<RetentionPolicy> {
   return policyOf((await session.first(stored, { clinicId }))?.retention ?? null);
@@ -30,13 +30,18 @@ export async function pruneByPolicy(store: Store, now: number): Promise<Record<k
     await store.transaction(async (session) => {
       const prune = async (kind: keyof RetentionPolicy, remove: typeof removeLinks) => {
         const months = policy[kind];
-        if (months !== null) removed[kind] += await remove(session, { clinicId, before: now - months * MONTH_MS });
+        if (months !== null) removed[kind] += await remove(session, { clinicId, before: monthsBefore(now, months) });
       };
       await prune("report_links", removeLinks);
       await prune("hints", removeHints);
     });
   }
   return removed;
+}
+
+/** Months of the calendar, so that nothing goes before the clinic's term. No zone is a day away from UTC. */
+function monthsBefore(now: number, months: number): number {
+  return DateTime.fromMillis(now, { zone: "utc" }).minus({ months, days: 1 }).toMillis();
 }
 
 interface Ended {
@@ -49,12 +54,9 @@ async function removeLinks(session: Session, ended: Ended): Promise<number> {
 }
 
 async function removeHints(session: Session, ended: Ended): Promise<number> {
-  const hints = await session.all(oldHints, ended);
-  for (const { id, patient_hint: text } of hints) {
-    const hint = parseStored(text);
-    await session.all(setHint, { id, hint: JSON.stringify({ ...hint, owner: null }) });
-  }
-  return hints.length;
+  const studies = await session.all(oldHints, ended);
+  for (const { id } of studies) await eraseInStudy(session, id);
+  return studies.length;
 }
 
 const stored = query((db, p: { clinicId: number }) =>
@@ -86,19 +88,27 @@ const deleteLinks = uncachedWrite((db, p: Ended) =>
     .returning("id"),
 );
 
+// A rejected result has a replaced revision, whose hint is that of before.
 const oldHints = query((db, p: Ended) =>
   db
     .selectFrom("study")
-    .select(["id", "patient_hint"])
+    .select("id")
     .where("clinic_id", "=", p.clinicId)
     .where("patient_id", "is", null)
     .where("received_at", "<", p.before)
-    .where("patient_hint", "is not", null)
-    .where("patient_hint", "not like", '%"owner":null%')
-    .limit(ROWS_AT_ONCE)
-    .$narrowType<{ patient_hint: Json<PatientHint> }>(),
-);
-
-const setHint = uncachedWrite((db, p: { id: number; hint: string }) =>
-  db.updateTable("study").set({ patient_hint: p.hint }).where("id", "=", p.id),
+    .where((where) =>
+      where.or([
+        hasOwner("study.patient_hint"),
+        ...(["study_revision", "study_conflict"] as const).map((table) =>
+          where.exists((body) =>
+            body
+              .selectFrom(table)
+              .select(`${table}.study_id`)
+              .whereRef(`${table}.study_id`, "=", "study.id")
+              .where(hasOwner(`${table}.body`)),
+          ),
+        ),
+      ]),
+    )
+    .limit(ROWS_AT_ONCE),
 );

@@ -51,6 +51,16 @@ export async function storeOwnerFacts(
   return true;
 }
 
+/** Forgets the facts of an owner whom no animal has and no practice software names: no page would show them, nor erase them by law. */
+export async function forgetFormerOwner(
+  session: Session,
+  id: number,
+  context: Pick<StoreContext, "batch">,
+): Promise<void> {
+  if ((await session.first(usedOwner, { id })) === undefined)
+    await storeOwnerFacts(session, id, NOTHING_KNOWN, context);
+}
+
 /** Returns the facts of an owner by its row id. */
 export async function readOwnerFacts(session: Session, id: number): Promise<OwnerFacts> {
   const { fp: _fp, ...facts } = await readOwner(session, id);
@@ -97,6 +107,19 @@ export const ownersOfAnimals: RecordedKind = {
 
 const ownerFacts = query((db, p: { id: number }) =>
   db.selectFrom("customer").select(["fp", "name", "phone", "email", "language", "time_zone"]).where("id", "=", p.id),
+);
+
+const usedOwner = query((db, p: { id: number }) =>
+  db
+    .selectFrom("customer")
+    .select("id")
+    .where("id", "=", p.id)
+    .where((where) =>
+      where.or([
+        where.exists(where.selectFrom("patient").select("id").where("owner_customer_id", "=", p.id)),
+        where.exists(where.selectFrom("customer_source").select("customer_id").where("customer_id", "=", p.id)),
+      ]),
+    ),
 );
 
 const erasedOwner = query((db, p: { id: number }) =>

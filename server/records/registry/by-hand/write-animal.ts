@@ -5,7 +5,7 @@ import type { Session } from "../../../database/query.ts";
 import type { Door } from "../../../database/schema.ts";
 import { type Animal, connectAnimal, identifiersOf, patientByFp, removeAnimal, storeAnimal } from "../animals.ts";
 import { inBatch, type StoreContext } from "../batches.ts";
-import { ownerId, storeOwnerFacts } from "../owners.ts";
+import { forgetFormerOwner, ownerId, storeOwnerFacts } from "../owners.ts";
 import { isShared, ownerOfClinic } from "./edited-animal.ts";
 import type { ReadAnimal } from "./typed-animal.ts";
 
@@ -59,7 +59,9 @@ export async function editAnimal(
 ): Promise<{ ownerFp: string } | undefined> {
   const owner = await storedOwner(session, animal.owner, context);
   if (owner === undefined) return undefined;
+  const before = await session.first(patientByFp, { fp });
   await storeAnimal(session, animalOf(fp, animal, owner), context);
+  if (before !== undefined) await forgetFormerOwner(session, before.owner_customer_id, context);
   return { ownerFp: owner.fp };
 }
 

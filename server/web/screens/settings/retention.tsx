@@ -67,8 +67,8 @@ const t = translations({
   report_links_hint: ["Usually for ever.", "Olağan: süresiz."],
   hints: ["Owners' names in results without a patient", "Hastası olmayan sonuçlardaki sahip adları"],
   hints_hint: [
-    "As devices sent them, in results that wait or are rejected. Usually for ever.",
-    "Bekleyen ya da reddedilen sonuçlarda, cihazların gönderdiği adlar. Olağan: süresiz.",
+    "As devices sent them, with other texts such as a phone, in results that wait or are rejected. Usually for ever.",
+    "Bekleyen ya da reddedilen sonuçlarda, cihazların gönderdiği adlar ve telefon gibi diğer metinler. Olağan: süresiz.",
   ],
   save: ["Save the times", "Süreleri kaydet"],
   saved: ["The times are saved.", "Süreler kaydedildi."],

@@ -7,6 +7,7 @@ import { keptAuthority, readAuthority, readSetting, writeSetting } from "../../.
 import { openSqlite } from "../../../../server/database/sqlite.ts";
 import { makeBackup } from "../../../../shared/platform/care/backup.ts";
 import { checkBackup, restoreBackup } from "../../../../shared/platform/care/restore.ts";
+import { newFp } from "../../../../shared/api/fp.ts";
 import { temporaryFolder } from "../../../support/machine/processes.ts";
 
 async function serverData(): Promise<{ root: string; data: string }> {
@@ -63,6 +64,32 @@ test("a restore ends the sessions of the dashboard", async () => {
   const restored = new Database(path.join(fresh, "vetwire.db"), { readonly: true });
   expect(restored.prepare("SELECT COUNT(*) FROM dashboard_session").pluck().get()).toBe(0);
   restored.close();
+});
+
+test("a restored clinic has other versions than those that were reached after the backup", async () => {
+  const { root, data } = await serverData();
+  const database = path.join(data, "vetwire.db");
+  const [one, two] = [newFp("clinic"), newFp("clinic")];
+  const before = new Database(database);
+  before.exec(`INSERT INTO clinic (fp, name) VALUES ('${one}', 'One'), ('${two}', 'Two')`);
+  before.close();
+  const file = path.join(root, "one.backup");
+  await makeBackup(backupSource(data), file);
+  const restored = (name: string) => {
+    const folder = path.join(root, name);
+    const manifest = checkBackup(file, SERVER_BACKUP, () => undefined);
+    restoreBackup(file, manifest, restoreTarget(folder), false);
+    const db = new Database(path.join(folder, "vetwire.db"), { readonly: true });
+    const rows = db.prepare("SELECT version, lists_version FROM clinic ORDER BY id").raw().all() as [number, number][];
+    db.close();
+    return rows;
+  };
+  const source = new Database(database, { readonly: true });
+  const versions = source.prepare("SELECT version FROM clinic").pluck().all() as number[];
+  source.close();
+  const [first, second] = [restored("first"), restored("second")];
+  expect([...first, ...second].flat().every((version) => version > Math.max(...versions))).toBe(true);
+  expect(first).not.toEqual(second);
 });
 
 /** Adds a row that only foreign keys would refuse. */

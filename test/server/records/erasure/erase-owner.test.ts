@@ -8,6 +8,7 @@ import { ImportRunner } from "../../../../server/import/jobs/import-runner.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import type { Outcome } from "../../../../shared/api/study.ts";
 import { makeUser } from "../../../dashboard/harness.ts";
+import { startDestination } from "../../destinations.ts";
 import { WAIT_MS } from "../../../support/runner/patience.ts";
 import {
   allStored,
@@ -75,7 +76,12 @@ async function fill({ server, agent, sync, admin, post, all }: World): Promise<s
   await bringFile(server, agent, post);
   const rows = await all();
   for (const { animal: fp, name } of rows) {
-    const hint = { ...study().patient_hint, name: "Pasa", owner: name };
+    const plain = { ...study().patient_hint, name: "Pasa" };
+    const texts = [
+      { field: "PID-11", text: `${MARK} street 1` },
+      { field: "PID-13", text: `0216 555 00 11~0${PHONE}^PRN` },
+    ];
+    const hint = { ...plain, owner: name, other: texts };
     const filed = study({ patient_fp: fp, patient_hint: hint });
     await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", {
       studies: [filed, study({ patient_hint: hint })],
@@ -84,7 +90,12 @@ async function fill({ server, agent, sync, admin, post, all }: World): Promise<s
     expect((await admin.call("POST", `/results/${filed.fp}/links`, link)).status).toBe(200);
     const corrected = { ...filed, revision: 2, results: [{ ...filed.results[0]!, value: 9.9 }] };
     const conflicting = { ...corrected, results: [{ ...filed.results[0]!, value: 1.1 }] };
-    for (const sent of [corrected, conflicting])
+    // The device named the owner at first only, and the phone alone.
+    const mistaken = study({ patient_hint: hint });
+    const mended = { ...mistaken, revision: 2, results: corrected.results, patient_hint: plain };
+    const contradiction = { ...mended, results: conflicting.results, patient_hint: hint };
+    const called = study({ patient_hint: { ...plain, other: texts.slice(1) } });
+    for (const sent of [corrected, conflicting, mistaken, mended, contradiction, called])
       await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", { studies: [sent] });
   }
   return [...new Set(rows.map(({ fp }) => fp))];
@@ -219,4 +230,35 @@ test("an owner of two clinics is erased in both, and the audit of each names it"
       .where("audit.route", "like", "owner%"),
   );
   expect(await server.store.all(routes, {})).toEqual([{ route: "owner erase: by another clinic", fp }]);
+});
+
+test("messages lose their bytes also if their study was moved to an animal of another owner", async () => {
+  const world = await startDestination();
+  const { store, own, pamuk, boncuk, key, receiver } = world;
+  const admin = await makeUser(world, "admin", own);
+  const named = {
+    type: "customer" as const,
+    fp: pamuk.owner_customer_fp,
+    name: `Ada ${MARK}`,
+    phone: null,
+    email: null,
+  };
+  await importEntities(store, named);
+  const filed = study({ patient_fp: pamuk.fp });
+  await world.push(key, filed);
+  expect((await receiver.take()).join("\n")).toContain(MARK);
+  const moved = { patient_fp: boncuk.fp, revision: 1, reason: "the other cat" };
+  expect((await admin.call("POST", `/results/${filed.fp}/move`, moved)).status).toBe(200);
+  const payloads = query((db) => db.selectFrom("destination_delivery").select("payload").orderBy("id"));
+  const withMark = async () =>
+    (await store.all(payloads, {})).filter(({ payload }) =>
+      Buffer.from(payload ?? "", "base64")
+        .toString()
+        .includes(MARK),
+    ).length;
+  expect(await withMark()).toBeGreaterThan(0);
+  const path = `/owners/${pamuk.owner_customer_fp}`;
+  const { body: plan } = await admin.call<ErasurePlan>("GET", `${path}/erasure`);
+  expect((await admin.call("POST", `${path}/erase`, { version: plan.version })).status).toBe(200);
+  expect(await withMark()).toBe(0);
 });

@@ -14,6 +14,7 @@ const links = query((db) => db.selectFrom("report_link").select("id"));
 const hints = query((db) =>
   db.selectFrom("study").select("patient_hint").where("patient_id", "is", null).orderBy("id"),
 );
+const bodies = query((db) => db.selectFrom("study_revision").select("body"));
 
 test("links and hints go after the months that a clinic chose, and stay without a choice", async () => {
   const { ours, theirs, dog, entities } = resultsClinic();
@@ -34,7 +35,7 @@ test("links and hints go after the months that a clinic chose, and stay without 
   expect(link.status).toBe(200);
   const owners = async () =>
     (await store.all(hints, {})).map((row) => (JSON.parse(row.patient_hint ?? "{}") as { owner: string | null }).owner);
-  const later = clock.now + 62 * DAY_MS;
+  const later = clock.now + 65 * DAY_MS;
   expect(await pruneByPolicy(store, later)).toEqual({ report_links: 0, hints: 0 });
   expect((await admin.call("GET", "/settings/retention")).body).toEqual({ report_links: null, hints: null });
   const chosen = await admin.call("PUT", "/settings/retention", { report_links: 2, hints: 2 });
@@ -44,6 +45,41 @@ test("links and hints go after the months that a clinic chose, and stay without 
   expect(await store.all(links, {})).toEqual([]);
   expect(await owners()).toEqual([null, "Ada Örnek"]);
   expect(await pruneByPolicy(store, later)).toEqual({ report_links: 0, hints: 0 });
+});
+
+test("a rejected result keeps the owner in no revision and no text of the device after the clinic's months", async () => {
+  const { ours, entities } = resultsClinic();
+  const server = await startServer(...entities);
+  const admin = await makeUser(server, "admin", ours);
+  const key = await server.makeKey(ours, keyPermissions);
+  const hint = { ...study().patient_hint, owner: "Ada Qzxv", other: [{ field: "PID-13", text: "0555 918 27 36" }] };
+  const [rejected, corrected] = [
+    study({ fp: newFp("cds"), patient_hint: hint }),
+    study({ fp: newFp("cds"), patient_hint: hint }),
+  ];
+  const results = [{ ...corrected.results[0]!, value: 9.9 }];
+  await server.push(key, rejected, corrected);
+  await server.push(key, { ...corrected, revision: 2, results, patient_hint: { ...hint, owner: null, other: [] } });
+  const reject = await admin.call("POST", `/unmatched/${rejected.fp}/reject`, { reason: "a test", revision: 1 });
+  expect(reject.status).toBe(200);
+  const chosen = await admin.call("PUT", "/settings/retention", { report_links: null, hints: 1 });
+  expect(chosen.status).toBe(200);
+  const later = server.clock.now + 40 * DAY_MS;
+  expect((await pruneByPolicy(server.store, later)).hints).toBe(2);
+  const stored = JSON.stringify([await server.store.all(hints, {}), await server.store.all(bodies, {})]);
+  expect([stored.includes("Qzxv"), stored.includes("918 27 36")]).toEqual([false, false]);
+  expect((await pruneByPolicy(server.store, later)).hints).toBe(0);
+});
+
+test("what a clinic keeps for twelve months stays for all of them", async () => {
+  const { ours, entities } = resultsClinic();
+  const server = await startServer(...entities);
+  const admin = await makeUser(server, "admin", ours);
+  const key = await server.makeKey(ours, keyPermissions);
+  await server.push(key, study({ patient_hint: { ...study().patient_hint, owner: "Ada Örnek" } }));
+  await admin.call("PUT", "/settings/retention", { report_links: null, hints: 12 });
+  const prune = async (days: number) => (await pruneByPolicy(server.store, server.clock.now + days * DAY_MS)).hints;
+  expect([await prune(364), await prune(368)]).toEqual([0, 1]);
 });
 
 test("a retention of less than a month or more than ten years is refused", async () => {

@@ -110,6 +110,25 @@ async function twins() {
   return { ...world, kept: kept.fp, gone: gone.fp, filed: filed.fp, order };
 }
 
+test("the facts of an owner go with the last animal that gets another one, and the undo brings them back", async () => {
+  const world = await started();
+  const { server, add, edit, undo, form } = world;
+  const facts = { ...nobody, name: "Elif Örnek", phone: "+90 555 000 11 22", email: "elif@example.org" };
+  const { fp } = await add(typed({ owner: facts }));
+  const former = (await form(fp)).owner.fp;
+  const second = await add(typed({ name: "Zeytin", identifiers: [], owner: { fp: former } }));
+  const ownerRow = query((db) => db.selectFrom("customer").select(["name", "phone", "email"]).where("fp", "=", former));
+  const known = async () => server.store.first(ownerRow, {});
+  await edit(fp, { owner: { ...nobody, name: "Can" } });
+  const { name, phone, email } = facts;
+  expect(await known()).toEqual({ name, phone, email });
+  const batch = await edit(second.fp, { owner: { fp: (await form(fp)).owner.fp } });
+  expect(await known()).toEqual({ name: null, phone: null, email: null });
+  expect(await undo(batch)).toBe("done");
+  expect(await known()).toEqual({ name, phone, email });
+  expect((await form(second.fp)).owner.fp).toBe(former);
+});
+
 describe("a merge by hand", () => {
   test("shows both animals, moves all records, ends the old fp with its successor named, and is undone as it was", async () => {
     const { server, staff, key, kept, gone, filed, order, compare, merge, undo, exported, page } = await twins();
