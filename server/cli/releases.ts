@@ -3,10 +3,18 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { archiveName, type Release } from "../../shared/api/upgrade.ts";
 import { printJson, printLine, printTable, type Table } from "../../shared/platform/cli/output.ts";
+import { becomeOwner } from "../../shared/files/folder-owner.ts";
 import { VERSION } from "../../shared/files/program-files.ts";
 import { type FeedCode, FeedRefusal } from "../operations/release-download.ts";
 import { fetchReleases } from "../operations/release-feed.ts";
-import { addRelease, listReleases, RELEASES, removeRelease } from "../operations/release-folder.ts";
+import {
+  addRelease,
+  listReleases,
+  lockReleases,
+  makeFolder,
+  RELEASES,
+  removeRelease,
+} from "../operations/release-folder.ts";
 import { isPostgresUrl } from "../database/open.ts";
 import { hasSqliteFile } from "../database/sqlite.ts";
 import { parseFeedUrl, readPublicKey } from "./common/release-options.ts";
@@ -50,9 +58,15 @@ export const releasesCommand = new Command("releases")
 async function add(files: string[], { data, publicKey }: DataOption & { publicKey?: string }): Promise<void> {
   requireServerFolder(data);
   const key = readPublicKey(publicKey);
-  for (const file of files) {
-    const release = await addRelease(join(data, RELEASES), file, key);
-    printLine(`${archiveName(release)} can be installed from the dashboard, under Devices`);
+  const folder = join(data, RELEASES);
+  const unlock = lockReleases(folder);
+  try {
+    for (const file of files) {
+      const release = await addRelease(folder, file, key);
+      printLine(`${archiveName(release)} can be installed from the dashboard, under Devices`);
+    }
+  } finally {
+    unlock();
   }
 }
 
@@ -64,8 +78,10 @@ interface FetchOptions extends DataOption {
 
 async function fetch({ data, from, platform, publicKey }: FetchOptions): Promise<void> {
   requireServerFolder(data);
+  const key = readPublicKey(publicKey);
+  makeFolder(join(data, RELEASES));
   const feed = {
-    ...{ from, folder: join(data, RELEASES), publicKey: readPublicKey(publicKey), version: VERSION },
+    ...{ from, folder: join(becomeOwner(data), RELEASES), publicKey: key, version: VERSION },
     platforms: platform ?? null,
   };
   try {

@@ -2,6 +2,7 @@ import { createWriteStream, rmSync, statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { sendRequest } from "../../shared/network/client.ts";
+import { storageAdvice } from "../../shared/platform/care/storage-advice.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 
 // Downloads a file of a release from a static host. A connection that breaks off is continued from the byte that it reached.
@@ -103,7 +104,12 @@ async function continueAt(order: Download, have: number, signal: AbortSignal): P
       end = error;
     }
   };
-  await pipeline(received, createWriteStream(file, { flags: start === 0 ? "w" : "a", mode: 0o600 }));
+  // The faults of the response are in `end`: another one is of the disk, and no further connection helps.
+  await pipeline(received, createWriteStream(file, { flags: start === 0 ? "w" : "a", mode: 0o600 })).catch(
+    (error: unknown) => {
+      throw new FeedRefusal("NOT_STORED", name, errorMessage(storageAdvice(error, file)));
+    },
+  );
   if (end !== null) throw end;
 }
 

@@ -3,12 +3,13 @@ import { createReadStream, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { archiveName, compareVersions, LATEST, LatestRelease, type Release } from "../../shared/api/upgrade.ts";
+import { storageAdvice } from "../../shared/platform/care/storage-advice.ts";
 import { verifyFile, SIGNATURE_BYTES_MAX } from "../../shared/platform/upgrade/minisign.ts";
 import { errorMessage } from "../../shared/runtime/error-message.ts";
 import { compileLater } from "../../shared/schema/compile-later.ts";
 import { problems } from "../../shared/schema/problems.ts";
 import { download, FeedRefusal } from "./release-download.ts";
-import { addRelease, ARCHIVE_BYTES_MAX, listReleases, makeFolder } from "./release-folder.ts";
+import { addRelease, ARCHIVE_BYTES_MAX, listReleases, lockReleases } from "./release-folder.ts";
 
 // Fetches the newest release of the agent from a static host into the folder of releases. The host is not trusted: `latest.json`
 // and each archive carry a signature. All files are next to `latest.json`, so a mirror is a copy of the folder.
@@ -42,11 +43,8 @@ const latestForm = compileLater(LatestRelease);
 
 /** Fetches what is missing. An archive is in the folder completely or not at all. @throws FeedRefusal */
 export async function fetchReleases(feed: Feed, signal: AbortSignal): Promise<Fetched> {
-  makeFolder(feed.folder);
   const scratch = join(feed.folder, SCRATCH);
-  // An earlier run may have been killed. A link in its place is removed, not followed.
-  rmSync(scratch, { recursive: true, force: true });
-  mkdirSync(scratch, { mode: 0o700 });
+  const unlock = openFolder(feed.folder, scratch);
   try {
     const latest = await readLatest(feed, scratch, signal);
     const here = new Set(listReleases(feed.folder).map(archiveName));
@@ -59,6 +57,22 @@ export async function fetchReleases(feed: Feed, signal: AbortSignal): Promise<Fe
     return { version: latest.version, added };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
+    unlock();
+  }
+}
+
+/** Takes the lock of the folder, and empties the one for incomplete files. @returns what ends the lock @throws FeedRefusal */
+function openFolder(folder: string, scratch: string): () => void {
+  let unlock: (() => void) | null = null;
+  try {
+    unlock = lockReleases(folder);
+    // An earlier run may have been killed. A link in its place is removed, not followed.
+    rmSync(scratch, { recursive: true, force: true });
+    mkdirSync(scratch, { mode: 0o700 });
+    return unlock;
+  } catch (error) {
+    unlock?.();
+    throw new FeedRefusal("NOT_STORED", LATEST, errorMessage(storageAdvice(error, folder)));
   }
 }
 

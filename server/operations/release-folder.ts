@@ -3,6 +3,8 @@ import { type FileHandle, open, readFile, rename, writeFile } from "node:fs/prom
 import { basename, dirname, join } from "node:path";
 import { archiveName, readArchiveName, type Release } from "../../shared/api/upgrade.ts";
 import { storageAdvice } from "../../shared/platform/care/storage-advice.ts";
+import { lockFolder } from "../../shared/files/folder-lock.ts";
+import { giveToOwner } from "../../shared/files/folder-owner.ts";
 import { syncFolder } from "../../shared/files/private-folder.ts";
 import { SIGNATURE_BYTES_MAX, verifyFile } from "../../shared/platform/upgrade/minisign.ts";
 import { errorCode } from "../../shared/runtime/error-message.ts";
@@ -95,9 +97,15 @@ function isFolder(folder: string): boolean {
   throw new Error(`${folder} is not a folder: remove it, then add the release again`);
 }
 
-/** Makes the folder if it is missing. Root runs this in the folder of the server's user, who may put a link there. */
+/**
+ * Makes the folder for the user of the data folder, if it is missing. Root runs this for the server's user, who may put a link there.
+ * The server itself fetches releases too, so a folder that is root's becomes that user's.
+ */
 export function makeFolder(folder: string): void {
-  if (isFolder(folder)) return;
+  if (isFolder(folder)) {
+    giveToOwner(folder);
+    return;
+  }
   // The data folder around it is private. The server may run as another user than the command that adds a release.
   const mask = process.umask(0o022);
   try {
@@ -105,7 +113,14 @@ export function makeFolder(folder: string): void {
   } finally {
     process.umask(mask);
   }
+  giveToOwner(folder);
   syncFolder(dirname(folder));
+}
+
+/** Keeps other processes from adding releases until the returned function is called. @throws Error if one does */
+export function lockReleases(folder: string): () => void {
+  makeFolder(folder);
+  return lockFolder(folder, `another process adds releases to ${folder}: wait for its end`);
 }
 
 async function copyDurably(from: string, part: string): Promise<void> {

@@ -27,6 +27,34 @@ export function asOwner<Result>(folder: string, work: (folder: string) => Result
 }
 
 /**
+ * Makes the owner of a folder the user of this process for good, if root calls it for another user's folder. For work that takes
+ * time, in which that user could put a link in the place of any name.
+ * @returns the path of the folder, as for `asOwner`
+ */
+export function becomeOwner(folder: string): string {
+  if (!isOfService(folder)) return folder;
+  process.chdir(folder);
+  const { uid, gid } = fs.statSync(".");
+  process.setgroups?.([gid]);
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+  return ".";
+}
+
+/** Gives a folder that root has made to the owner of the folder around it. A link is not followed. */
+export function giveToOwner(folder: string): void {
+  const parent = path.dirname(folder);
+  if (!isOfService(parent)) return;
+  const { uid, gid } = fs.statSync(parent);
+  const handle = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_DIRECTORY);
+  try {
+    if (fs.fstatSync(handle).uid === 0) fs.fchownSync(handle, uid, gid);
+  } finally {
+    fs.closeSync(handle);
+  }
+}
+
+/**
  * Checks a database of SQLite that root is about to open in the folder of a service. SQLite needs the complete path, so it cannot
  * be opened with the rights of the owner there.
  * @returns the file. @throws Error for a link, a file of somebody else, and a rollback journal that names another one

@@ -20,7 +20,9 @@ export function addToApt(folder: string, packages: readonly string[], key: strin
     if (fs.existsSync(target) && !fs.readFileSync(target).equals(fs.readFileSync(file))) {
       throw new Error(`${target} has other bytes: a released package never changes, so raise the version`);
     }
-    fs.copyFileSync(file, target);
+    // Under its name, a part that a killed run left would count as the released package.
+    fs.copyFileSync(file, `${target}.part`);
+    fs.renameSync(`${target}.part`, target);
   }
   const dist = path.join(folder, "dists", SUITE);
   fs.rmSync(dist, { recursive: true, force: true });

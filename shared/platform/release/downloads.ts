@@ -67,24 +67,24 @@ ${blocks.join("\n\n")}
 function windowsCommands({ files }: LatestRelease): string {
   const file = files.find(({ kind, program }) => kind === "msi" && program === "agent");
   if (file === undefined) return "";
-  return `Windows 10 or newer, in a terminal of an administrator. The second line prints the hash of the table:
+  return `Windows 10 or newer, in a terminal of an administrator. The second line installs nothing but the file with the hash of the table:
 
 \`\`\`bat windows
 curl -fLO ${file.url}
-certutil -hashfile ${file.name} SHA256
-start /wait msiexec /i ${file.name} /qn
+certutil -hashfile ${file.name} SHA256 | findstr ${file.sha256} && start /wait msiexec /i ${file.name} /qn
 \`\`\``;
 }
 
 function debianCommands({ files }: LatestRelease): string {
   const debs = files.filter(({ kind, platform }) => kind === "deb" && platform === "linux-x64");
   if (debs.length === 0) return "";
+  // People paste all lines together, so a wrong hash must keep the last one from running.
   const hashes = debs.map(({ name, sha256 }) => `${sha256}  ${name}\\n`).join("");
   return `Debian 12, Ubuntu 22.04 or newer. Installing the server prints the code that makes the first user of the dashboard:
 
 \`\`\`bash debian
 curl -fL ${debs.map(({ url }) => `-O ${url}`).join(" ")}
-printf '${hashes}' | sha256sum --check
+printf '${hashes}' | sha256sum --check &&
 sudo apt-get install ${debs.map(({ name }) => `./${name}`).join(" ")}
 \`\`\``;
 }

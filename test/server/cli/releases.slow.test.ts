@@ -3,7 +3,7 @@ import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { archiveName, LATEST } from "../../../shared/api/upgrade.ts";
 import { createKey } from "../../../server/http/auth/api-keys.ts";
@@ -69,10 +69,12 @@ test("releases are added, listed, fetched from the running server and removed", 
   }
 });
 
-test("a release is fetched from a static host, and a refusal has its code and what to do", async () => {
+/** A static host with the release, and the words that fetch it into a data folder. */
+async function world() {
   const [data, from] = [temporaryFolder(), temporaryFolder()];
   await (await openStore(data)).close();
   const host = await StaticHost.start(from);
+  onTestFinished(() => host.end());
   const publicKey = path.join(from, "release.pub");
   fs.writeFileSync(publicKey, signer.publicKey);
   const bytes = fs.readFileSync(signer.write(from, release));
@@ -83,25 +85,49 @@ test("a release is fetched from a static host, and a refusal has its code and wh
     fs.writeFileSync(path.join(from, LATEST), latest);
     fs.writeFileSync(path.join(from, `${LATEST}.minisig`), signer.sign(latest, LATEST));
   };
+  publish("0.2.0");
   // The host is in this process, so the command may not block it.
   const run = async (...words: string[]) => {
     const command = [SERVER, "releases", "fetch", ...words, "--public-key", publicKey, "--data", data];
     return promisify(execFile)(process.execPath, command).catch((error: unknown) => error as { stderr: string });
   };
-  try {
-    publish("0.2.0");
-    const url = `${host.url}/${LATEST}`;
+  return { data, from, host, publicKey, publish, run, url: `${host.url}/${LATEST}` };
+}
+
+test.skipIf(process.geteuid?.() !== 0)(
+  "root fetches for the user of the service, who can fetch after it, and gives up its rights meanwhile",
+  async () => {
+    const { data, from, publicKey, run, url } = await world();
+    const service = 64_999;
+    for (const place of ["", ...fs.readdirSync(data)]) fs.lchownSync(path.join(data, place), service, service);
+    const folder = path.join(data, "releases");
+    // An earlier version of the command left the folder to root.
+    fs.mkdirSync(folder);
+    const shadow = path.join(from, "shadow");
+    fs.writeFileSync(shadow, "kept", { mode: 0o600 });
+    fs.symlinkSync(shadow, path.join(folder, "lock.db"));
+    expect(await run("--from", url)).toMatchObject({ code: 1, stderr: expect.stringContaining("NOT_STORED") });
+    fs.rmSync(path.join(folder, "lock.db"));
     expect(await run("--from", url)).toMatchObject({ stdout: expect.stringContaining(`${name} can be installed`) });
-    expect(await run("--from", url)).toMatchObject({ stdout: "0.2.0 is the newest release, and it is here\n" });
-    publish("0.1.9");
-    expect(await run("--from", url)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("OLDER; 0.1.9, and 0.2.0 is here): copy the newest release to the host"),
-    });
-    expect(await run("--from", "ftp://downloads.example")).toMatchObject({
-      stderr: expect.stringContaining("expected an address such as https://"),
-    });
-  } finally {
-    await host.end();
-  }
+    const owners = () => ["", ...fs.readdirSync(folder)].map((each) => fs.statSync(path.join(folder, each)).uid);
+    expect([...new Set(owners())]).toEqual([service]);
+    fs.rmSync(folder, { recursive: true });
+    // The server only reads what root adds.
+    expect(releases("add", path.join(from, name), "--public-key", publicKey, "--data", data).status).toBe(0);
+    expect([folder, path.join(folder, "lock.db")].map((each) => fs.statSync(each).uid)).toEqual([service, service]);
+  },
+);
+
+test("a release is fetched from a static host, and a refusal has its code and what to do", async () => {
+  const { publish, run, url } = await world();
+  expect(await run("--from", url)).toMatchObject({ stdout: expect.stringContaining(`${name} can be installed`) });
+  expect(await run("--from", url)).toMatchObject({ stdout: "0.2.0 is the newest release, and it is here\n" });
+  publish("0.1.9");
+  expect(await run("--from", url)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("OLDER; 0.1.9, and 0.2.0 is here): copy the newest release to the host"),
+  });
+  expect(await run("--from", "ftp://downloads.example")).toMatchObject({
+    stderr: expect.stringContaining("expected an address such as https://"),
+  });
 });

@@ -2,13 +2,14 @@ import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { FeedRefusal } from "../../../server/operations/release-download.ts";
 import { type Feed, fetchReleases } from "../../../server/operations/release-feed.ts";
 import { listReleases } from "../../../server/operations/release-folder.ts";
 import { ReleaseWatch } from "../../../server/operations/release-watch.ts";
 import { archiveName, LATEST, type LatestRelease, type Release } from "../../../shared/api/upgrade.ts";
 import { listLatest } from "../../../shared/platform/release/latest.ts";
+import { canMount, mountDisk, unmountDisk } from "../../support/machine/small-disk.ts";
 import { ReleaseKey } from "../../support/releases/signed-release.ts";
 import { StaticHost } from "../../support/peers/static-host.ts";
 import { temporaryFolder } from "../harness.ts";
@@ -60,7 +61,12 @@ const refusal = (change: Partial<Feed> = {}) =>
     () => "fetched",
     (error: unknown) => (error instanceof FeedRefusal ? `${error.code} ${error.file}` : error),
   );
-const stored = () => fs.readdirSync(folder).toSorted();
+// The lock is a file that stays.
+const stored = () =>
+  fs
+    .readdirSync(folder)
+    .filter((name) => name !== "lock.db")
+    .toSorted();
 const at = (name: string) => path.join(served, name);
 
 describe("the feed of releases", () => {
@@ -165,6 +171,29 @@ describe("the feed of releases", () => {
     fs.symlinkSync(other, path.join(folder, "fetch"));
     expect((await fetched()).added).toEqual([]);
     expect(fs.readdirSync(other)).toEqual(["kept"]);
+  });
+
+  test("refuses a second process meanwhile, and the first one is not disturbed", async () => {
+    const [first, second] = await Promise.allSettled([fetched(), fetched()]);
+    expect(first).toMatchObject({ value: { added: [linux, windows] } });
+    expect(second).toMatchObject({
+      reason: { code: "NOT_STORED", detail: expect.stringContaining("wait for its end") },
+    });
+    expect(await fetched()).toMatchObject({ added: [] });
+  });
+
+  test("names a full disk, and keeps nothing of the release there", async (context) => {
+    if (!canMount()) context.skip("this machine cannot mount a tmpfs");
+    const disk = temporaryFolder();
+    mountDisk(disk, 1);
+    onTestFinished(() => unmountDisk(disk));
+    folder = disk;
+    fs.writeFileSync(path.join(disk, "filler"), Buffer.alloc(700_000));
+    expect(await refusal()).toBe(`NOT_STORED ${archiveName(linux)}`);
+    expect(stored()).toEqual(["filler"]);
+    expect(
+      host.requests.filter((name) => name.startsWith(`/${archiveName(linux)}`) && !name.endsWith("g")).length,
+    ).toBe(1);
   });
 
   test("names a file that the host lacks, and a host that is not there", async () => {

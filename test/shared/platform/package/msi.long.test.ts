@@ -167,6 +167,18 @@ describe.skipIf(!wine || !wixl)("the agent as a Windows service", { timeout: STE
     expect(messages.map(({ state }) => state)).toEqual(["filed", "filed"]);
   });
 
+  test("the command of a server of another version runs the agent's own", async () => {
+    const server = windows.drive("Program Files/Vetwire Server");
+    fs.mkdirSync(path.join(server, "app/shared"), { recursive: true });
+    for (const part of ["bin", "runtime"]) fs.cpSync(programFolder(part), path.join(server, part), { recursive: true });
+    fs.writeFileSync(path.join(server, "app/shared/main.js"), 'require("fs").writeSync(1, "the server\'s\\n")');
+    const command = "C:\\Program Files\\Vetwire Server\\bin\\vetwire.cmd";
+    const printed = (...words: string[]) => windows.run("cmd", "/c", command, ...words).then(({ output }) => output);
+    expect(await printed("--version")).toBe("the server's\n");
+    expect(await printed("agent", "--version")).toBe("0.2.0\n");
+    fs.rmSync(server, { recursive: true });
+  });
+
   test("a lower version is refused, and the higher one runs on", async () => {
     expect(await install("/i", "0.1.0")).not.toBe(0);
     expect(await ready()).toBe("0.2.0");

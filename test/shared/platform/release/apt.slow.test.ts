@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addToApt } from "../../../../shared/platform/release/apt.ts";
-import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { ROOT, temporaryFolder } from "../../../support/machine/processes.ts";
 import { StaticHost } from "../../../support/peers/static-host.ts";
 
 // Goal: apt-get takes the packages from the repository by its signature alone. Method: small packages, a key of gpg made here, a
@@ -104,6 +104,19 @@ describe.skipIf(missing.length > 0)("the apt repository", () => {
     const changed = deb("vetwire-agent", "0.2.0");
     fs.appendFileSync(changed, "x");
     expect(() => addToApt(repository, [changed], key)).toThrow("a released package never changes");
+  });
+
+  test("takes a package again whose copy was killed", (context) => {
+    if (spawnSync("strace", ["--version"]).status !== 0) context.skip("strace is missing (apt-get install strace)");
+    const [target, file] = [path.join(folder, "killed"), deb("vetwire-late", "0.1.0")];
+    const module = path.join(ROOT, "shared/platform/release/apt.ts");
+    const code = `import { addToApt } from ${JSON.stringify(module)}; addToApt(...JSON.parse(process.argv[1]));`;
+    const program = [process.execPath, "--input-type=module", "-e", code, JSON.stringify([target, [file], key])];
+    const kill = ["-f", "-o", "/dev/null", "-e", "inject=copy_file_range,sendfile:signal=KILL"];
+    expect(spawnSync("strace", [...kill, ...program]).signal).toBe("SIGKILL");
+    expect(fs.readdirSync(path.join(target, "pool")).length).toBe(1);
+    addToApt(target, [file], key);
+    expect(fs.readFileSync(path.join(target, "pool", path.basename(file))).equals(fs.readFileSync(file))).toBe(true);
   });
 
   test("is refused by apt-get with a changed list, and with a changed package", async () => {

@@ -261,7 +261,7 @@ describe("README.md", () => {
     expect(text.includes("There is no release yet")).toBe(latest === null);
   });
 
-  test("gets a table and three commands for a system from latest.json", () => {
+  test("gets a table from latest.json, and commands for each system that install the files of the table alone", () => {
     const latest = list();
     const text = withDownloads(fs.readFileSync(README, "utf8"), latest, VERSION, BASE);
     const lines = text.split("\n");
@@ -269,15 +269,19 @@ describe("README.md", () => {
       expect(lines.filter((line) => line.includes(`](${url})`) && line.includes(sha256)).length).toBe(1);
     }
     const blocks = [...text.matchAll(/```(?:bat windows|bash debian)\n([^]*?)\n```/g)].map(([, block = ""]) => block);
-    expect(blocks.map((block) => block.split("\n").length)).toEqual([3, 3]);
-    // The second command of the files that the first one downloads.
-    const [, debian = ""] = blocks;
-    const second = debian.split("\n")[1] ?? "";
-    const checked = spawnSync("sh", ["-c", second], { cwd: folder, encoding: "utf8" });
-    expect([checked.status, checked.stdout]).toEqual([
-      0,
-      "vetwire-agent_0.2.0_amd64.deb: OK\nvetwire-server_0.2.0_amd64.deb: OK\n",
-    ]);
+    const [windows = "", debian = ""] = blocks;
+    const msi = latest.files.find(({ kind }) => kind === "msi");
+    expect(windows.split("\n")[1]).toBe(
+      `certutil -hashfile ${msi?.name} SHA256 | findstr ${msi?.sha256} && start /wait msiexec /i ${msi?.name} /qn`,
+    );
+    // All lines pasted together, in the folder with the files that the first one downloads.
+    const pasted = () =>
+      spawnSync("sh", ["-c", `curl() { :; }\nsudo() { echo "$@"; }\n${debian}`], { cwd: folder, encoding: "utf8" });
+    const names = ["vetwire-agent_0.2.0_amd64.deb", "vetwire-server_0.2.0_amd64.deb"] as const;
+    const install = `apt-get install ${names.map((name) => `./${name}`).join(" ")}\n`;
+    expect(pasted()).toMatchObject({ status: 0, stdout: `${names[0]}: OK\n${names[1]}: OK\n${install}` });
+    fs.appendFileSync(at(names[1]), "x");
+    expect(pasted()).toMatchObject({ status: 1, stdout: `${names[0]}: OK\n${names[1]}: FAILED\n` });
     // The same again, from the text that has a release.
     expect(withDownloads(text, latest, VERSION, BASE)).toBe(text);
   });
