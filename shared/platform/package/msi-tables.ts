@@ -40,7 +40,7 @@ function newTables({ service }: WindowsProgram): Table[] {
 }
 
 function queries(program: WindowsProgram): string[] {
-  // Between RemoveFiles (3500) and RemoveFolders (3600), which then finds the folders empty. An upgrade removes the old package so too.
+  // Before RemoveFiles (3500), which removes the folders that it finds empty. An upgrade removes the old package so too.
   const removal = 'cmd.exe /c rd /s /q "app\\later"';
   // Between InstallServices (5800) and StartServices (5900).
   const recovery = recoveryLines(program).flatMap((line, index) => [
@@ -58,7 +58,7 @@ function queries(program: WindowsProgram): string[] {
     action("RemoveEnvironmentStrings", "", 3300),
     action("WriteEnvironmentStrings", "", 5200),
     commandAction("RemoveLater", `[System64Folder]${removal}`),
-    action("RemoveLater", 'REMOVE="ALL"', 3550),
+    action("RemoveLater", 'REMOVE="ALL"', 3490),
     ...recovery,
   ];
 }

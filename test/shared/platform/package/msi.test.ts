@@ -121,8 +121,8 @@ describe.skipIf(!wixl)("a Windows package", () => {
       .filter(({ Action = "" }) => ["RemoveFiles", "RemoveLater", "RemoveFolders"].includes(Action))
       .toSorted((one, other) => Number(one["Sequence"]) - Number(other["Sequence"]));
     expect(steps.map(({ Action, Condition }) => [Action, Condition])).toEqual([
-      ["RemoveFiles", ""],
       ["RemoveLater", 'REMOVE="ALL"'],
+      ["RemoveFiles", ""],
       ["RemoveFolders", ""],
     ]);
   });
