@@ -6,15 +6,8 @@ import { printJson, printLine, printTable, type Table } from "../../shared/platf
 import { becomeOwner } from "../../shared/files/folder-owner.ts";
 import { VERSION } from "../../shared/files/program-files.ts";
 import { type FeedCode, FeedRefusal } from "../operations/release-download.ts";
-import { fetchReleases } from "../operations/release-feed.ts";
-import {
-  addRelease,
-  listReleases,
-  lockReleases,
-  makeFolder,
-  RELEASES,
-  removeRelease,
-} from "../operations/release-folder.ts";
+import { fetchLocked } from "../operations/release-feed.ts";
+import { addRelease, listReleases, lockReleases, RELEASES, removeRelease } from "../operations/release-folder.ts";
 import { isPostgresUrl } from "../database/open.ts";
 import { hasSqliteFile } from "../database/sqlite.ts";
 import { parseFeedUrl, readPublicKey } from "./common/release-options.ts";
@@ -79,19 +72,22 @@ interface FetchOptions extends DataOption {
 async function fetch({ data, from, platform, publicKey }: FetchOptions): Promise<void> {
   requireServerFolder(data);
   const key = readPublicKey(publicKey);
-  makeFolder(join(data, RELEASES));
-  const feed = {
-    ...{ from, folder: join(becomeOwner(data), RELEASES), publicKey: key, version: VERSION },
-    platforms: platform ?? null,
-  };
+  // SQLite opens the lock by its complete path, which the user of a service cannot reach below /var/lib/private.
+  const unlock = lockReleases(join(data, RELEASES));
   try {
-    const { version, added } = await fetchReleases(feed, new AbortController().signal);
+    const feed = {
+      ...{ from, folder: join(becomeOwner(data), RELEASES), publicKey: key, version: VERSION },
+      platforms: platform ?? null,
+    };
+    const { version, added } = await fetchLocked(feed, new AbortController().signal);
     if (added.length === 0) printLine(`${version} is the newest release, and it is here`);
     for (const release of added) {
       printLine(`${archiveName(release)} can be installed from the dashboard, under Devices`);
     }
   } catch (error) {
     throw error instanceof FeedRefusal ? new Error(feedWords(error), { cause: error }) : error;
+  } finally {
+    unlock();
   }
 }
 

@@ -109,7 +109,8 @@ async function requireCharacters(client: Client): Promise<void> {
   const { rows } = await execute(client, "show server_encoding");
   const [{ server_encoding: encoding }] = rows as [{ server_encoding: string }];
   if (ENCODINGS.includes(encoding)) return;
-  const remedy = "create another one with: create database NAME encoding 'UTF8' template template0";
+  const remedy =
+    "create another one with: create database NAME encoding 'UTF8' template template0; then bring the data with pg_dump and psql";
   throw new Error(`${DATABASE} has the encoding ${encoding}, expected UTF8: ${remedy}`);
 }
 

@@ -27,7 +27,7 @@ const ALGORITHMS = [
 ];
 
 /**
- * Codes of `jose` for keys that could not be read. The general one is an answer with another status than 200 or without JSON, as a
+ * Codes of `jose` for keys that could not be read. The general one is a response with another status than 200 or without JSON, as a
  * provider that starts gives: the token may be valid, and the provider sends it again.
  */
 const KEYS_NOT_READ = ["ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID", "ERR_JOSE_GENERIC"];

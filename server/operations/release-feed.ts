@@ -43,8 +43,22 @@ const latestForm = compileLater(LatestRelease);
 
 /** Fetches what is missing. An archive is in the folder completely or not at all. @throws FeedRefusal */
 export async function fetchReleases(feed: Feed, signal: AbortSignal): Promise<Fetched> {
+  const unlock = orRefuse(feed.folder, () => lockReleases(feed.folder));
+  try {
+    return await fetchLocked(feed, signal);
+  } finally {
+    unlock();
+  }
+}
+
+/** Fetches what is missing, for a caller that has locked the folder. @throws FeedRefusal */
+export async function fetchLocked(feed: Feed, signal: AbortSignal): Promise<Fetched> {
   const scratch = join(feed.folder, SCRATCH);
-  const unlock = openFolder(feed.folder, scratch);
+  orRefuse(feed.folder, () => {
+    // An earlier run may have been killed. A link in its place is removed, not followed.
+    rmSync(scratch, { recursive: true, force: true });
+    mkdirSync(scratch, { mode: 0o700 });
+  });
   try {
     const latest = await readLatest(feed, scratch, signal);
     const here = new Set(listReleases(feed.folder).map(archiveName));
@@ -57,21 +71,13 @@ export async function fetchReleases(feed: Feed, signal: AbortSignal): Promise<Fe
     return { version: latest.version, added };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
-    unlock();
   }
 }
 
-/** Takes the lock of the folder, and empties the one for incomplete files. @returns what ends the lock @throws FeedRefusal */
-function openFolder(folder: string, scratch: string): () => void {
-  let unlock: (() => void) | null = null;
+function orRefuse<Result>(folder: string, work: () => Result): Result {
   try {
-    unlock = lockReleases(folder);
-    // An earlier run may have been killed. A link in its place is removed, not followed.
-    rmSync(scratch, { recursive: true, force: true });
-    mkdirSync(scratch, { mode: 0o700 });
-    return unlock;
+    return work();
   } catch (error) {
-    unlock?.();
     throw new FeedRefusal("NOT_STORED", LATEST, errorMessage(storageAdvice(error, folder)));
   }
 }

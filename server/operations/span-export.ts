@@ -18,7 +18,7 @@ const RESPONSE_MS = 10_000;
 const LAST_MS = 2_000;
 /** Min time between two lines that count the losses of a working collector. */
 const COUNTED_EVERY_MS = 3_600_000;
-/** Read of a response, which says how many spans of the batch were rejected. */
+/** Read of a response, which counts the rejected spans of the batch. */
 const RESPONSE_BYTES_MAX = 64 * 1024;
 
 /** SpanKind and StatusCode of opentelemetry/proto/trace/v1/trace.proto. */

@@ -67,7 +67,7 @@ export async function eraseOwner(session: Session, erasure: Erasure): Promise<Er
   const names = await namesOf(session, owner.id);
   const erased: Record<ErasedKind, number> = {
     hints: await eraseHints(session, { clinicId, ownerId: owner.id, facts }),
-    messages: await dropMessages(session, owner.id, actor.now),
+    messages: await dropMessages(session, { ownerId: owner.id, clinics, now: actor.now }),
     undo: await dropUndo(session, owner.fp, names),
     files: await dropFiles(session, clinicId),
     answers: await dropAnswers(session, names),

@@ -20,6 +20,8 @@ type IsOwner = (hint: SentHint, claimed: string | null) => boolean;
 
 type SentHint = Partial<PatientHint>;
 
+type SentText = NonNullable<PatientHint["other"]>[number];
+
 /**
  * Erases the owner in the hints of its animals' studies, and of the clinic's other studies whose hint names it, such as those that
  * wait for a patient. A replaced revision or a conflict may name it where the study does not. @returns how many had one
@@ -31,7 +33,7 @@ export async function eraseHints(session: Session, { clinicId, ownerId, facts }:
   const isOwner: IsOwner = (hint, claimed) =>
     (claimed !== null && known.has(folded(claimed))) ||
     (facts.name !== null && namesOwner(hint, facts.name, known)) ||
-    (hint.other ?? []).some(({ text }) => hasFact(text, facts));
+    (hint.other ?? []).some((sent) => hasFact(sent, facts));
   for (let after: number | undefined = 0; after !== undefined; ) {
     const page: HintRow[] = await session.all(hintsOf, { clinicId, after });
     for (const { id, patient_hint, claimed_patient_fp: claimed } of page) {
@@ -44,19 +46,21 @@ export async function eraseHints(session: Session, { clinicId, ownerId, facts }:
   return erased + (await eraseInOtherBodies(session, clinicId, isOwner));
 }
 
-/** Erases the owner in the replaced revisions and conflicts of studies that name somebody else by now. */
+/** Erases the owner in the replaced revisions and conflicts of studies that now name another owner. */
 async function eraseInOtherBodies(session: Session, clinicId: number, isOwner: IsOwner): Promise<number> {
   const isSought = (body: Json<SentBody>) => {
     const { patient_hint: hint, sent_patient_fp: sent, patient_fp: claimed = null } = parseStored(body);
     return hint != null && isOwner(hint, sent === undefined ? claimed : sent);
   };
   let erased = 0;
-  for (let after: RevisionPlace | undefined = { id: 0, revision: 0 }; after !== undefined; ) {
-    const page: RevisionRow[] = await session.all(otherRevisions, { clinicId, ...after });
-    for (const { id, revision, body } of page.filter((row) => isSought(row.body))) {
-      erased += await eraseInRevision(session, { id, revision, body });
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page: { id: number }[] = await session.all(revisedStudies, { clinicId, after });
+    for (const { id } of page) {
+      for (const row of await session.all(revisionsOf, { id })) {
+        if (isSought(row.body)) erased += await eraseInRevision(session, { id, ...row });
+      }
     }
-    after = page.at(-1);
+    after = page.at(-1)?.id;
   }
   for (let after: number | undefined = 0; after !== undefined; ) {
     const page: ConflictRow[] = await session.all(otherConflicts, { clinicId, after });
@@ -79,11 +83,14 @@ function namesOwner(
   return words.length > 1 || [identifier, animal].some((text) => text !== null && known.has(folded(text)));
 }
 
-/** Whether a text of a device has two words of the owner's name, its phone or its e-mail. */
-function hasFact(text: string, { name, phone, email }: OwnerFacts): boolean {
-  const words = wordsOf(name ?? "");
+/** Addresses in HL7 and ASTM. Streets have the names of people, such as "Mustafa Kemal Cad.". */
+const ADDRESSES = ["PID-11", "P-11"];
+
+/** Whether a text of a device has all words of the owner's name, two at least, its phone or its e-mail. */
+function hasFact({ field, text }: SentText, { name, phone, email }: OwnerFacts): boolean {
+  const [named, sent] = [new Set(wordsOf(name ?? "")), new Set(wordsOf(text))];
   return (
-    (words.length > 1 && words.every((word) => wordsOf(text).includes(word))) ||
+    (named.size > 1 && !ADDRESSES.includes(field) && [...named].every((word) => sent.has(word))) ||
     (phone !== null && text.split(/[~^,;]/).some((part) => isSamePhone(part, phone))) ||
     (email !== null && folded(text).includes(folded(email)))
   );
@@ -143,13 +150,10 @@ interface SentBody {
   readonly patient_fp?: string | null;
 }
 
-interface RevisionPlace {
+interface RevisionRow {
   /** Of the study. */
   readonly id: number;
   readonly revision: number;
-}
-
-interface RevisionRow extends RevisionPlace {
   readonly body: Json<SentBody>;
 }
 
@@ -200,21 +204,22 @@ export function hasOwner(column: string): RawBuilder<boolean> {
   return sql<boolean>`(${json} like '%"owner":"%' or ${json} like '%"other":[%')`;
 }
 
-const otherRevisions = query((db, p: { clinicId: number } & RevisionPlace) =>
+const revisedStudies = query((db, p: { clinicId: number; after: number }) =>
   db
-    .selectFrom("study_revision as replaced")
-    .innerJoin("study", "study.id", "replaced.study_id")
-    .select(["study.id", "replaced.revision", "replaced.body"])
-    .where("study.clinic_id", "=", p.clinicId)
+    .selectFrom("study")
+    .select("id")
+    .where("clinic_id", "=", p.clinicId)
+    .where("id", ">", p.after)
     .where((where) =>
-      where.or([
-        where("replaced.study_id", ">", p.id),
-        where.and([where("replaced.study_id", "=", p.id), where("replaced.revision", ">", p.revision)]),
-      ]),
+      where.exists(
+        where
+          .selectFrom("study_revision as replaced")
+          .select("replaced.revision")
+          .whereRef("replaced.study_id", "=", "study.id")
+          .where(hasOwner("replaced.body")),
+      ),
     )
-    .where(hasOwner("replaced.body"))
-    .orderBy("replaced.study_id")
-    .orderBy("replaced.revision")
+    .orderBy("id")
     .limit(PAGE_ROWS),
 );
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { query, type Session, uncachedWrite } from "../../database/query.ts";
-import type { Tables } from "../../database/schema.ts";
+import { parseStored, type Tables } from "../../database/schema.ts";
 import { queueAt } from "../destinations/changes.ts";
 import { subjectOf } from "../registry/batches.ts";
 import type { SourceName } from "../registry/sources.ts";
@@ -69,10 +69,17 @@ export async function dropAnswers(session: Session, names: readonly SourceName[]
  * Removes the bytes of messages about the owner's animals, which may have the owner's last name, also of studies that were moved to
  * another animal since. What a receiver lacks yet is made again, without the name.
  */
-export async function dropMessages(session: Session, ownerId: number, now: number): Promise<number> {
+export async function dropMessages(
+  session: Session,
+  { ownerId, clinics, now }: { readonly ownerId: number; readonly clinics: readonly number[]; readonly now: number },
+): Promise<number> {
   const found = await session.all(messagesOf, { ownerId });
-  for (const { fp } of await session.all(animalsOf, { ownerId })) {
-    found.push(...(await session.all(movedMessagesOf, { text: `%"patient_fp":"${fp}"%` })));
+  const animals = new Set((await session.all(animalsOf, { ownerId })).map(({ fp }) => fp));
+  for (const clinicId of clinics) {
+    for (const message of await session.all(revisedMessagesOf, { clinicId })) {
+      const bodies = await session.all(replacedBodies, { studyId: message.studyId });
+      if (bodies.some(({ body }) => animals.has(parseStored(body).patient_fp))) found.push(message);
+    }
   }
   const messages = [...new Map(found.map((message) => [message.id, message])).values()];
   for (const { id, state, destination_id: destinationId, study_fp: fp } of messages) {
@@ -152,7 +159,7 @@ function messagesWithBytes(db: Kysely<Tables>) {
   return db
     .selectFrom("destination_delivery as delivery")
     .innerJoin("study", "study.fp", "delivery.study_fp")
-    .select(["delivery.id", "delivery.state", "delivery.destination_id", "delivery.study_fp"])
+    .select(["delivery.id", "delivery.state", "delivery.destination_id", "delivery.study_fp", "study.id as studyId"])
     .where("delivery.payload", "is not", null)
     .orderBy("delivery.id");
 }
@@ -163,16 +170,21 @@ const messagesOf = query((db, p: { ownerId: number }) =>
     .where("patient.owner_customer_id", "=", p.ownerId),
 );
 
-const movedMessagesOf = query((db, p: { text: string }) =>
-  messagesWithBytes(db).where((where) =>
-    where.exists(
-      where
-        .selectFrom("study_revision as replaced")
-        .select("replaced.revision")
-        .whereRef("replaced.study_id", "=", "study.id")
-        .where("replaced.body", "like", p.text),
+const revisedMessagesOf = query((db, p: { clinicId: number }) =>
+  messagesWithBytes(db)
+    .where("study.clinic_id", "=", p.clinicId)
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom("study_revision as replaced")
+          .select("replaced.revision")
+          .whereRef("replaced.study_id", "=", "study.id"),
+      ),
     ),
-  ),
+);
+
+const replacedBodies = query((db, p: { studyId: number }) =>
+  db.selectFrom("study_revision").select("body").where("study_id", "=", p.studyId),
 );
 
 const dropBytes = uncachedWrite((db, p: { id: number; now: number }) =>

@@ -100,13 +100,18 @@ test.skipIf(process.geteuid?.() !== 0)(
     const { data, from, publicKey, run, url } = await world();
     const service = 64_999;
     for (const place of ["", ...fs.readdirSync(data)]) fs.lchownSync(path.join(data, place), service, service);
+    // As systemd keeps it (DynamicUser): no other user reaches the folder by its complete path.
+    const kept = path.join(temporaryFolder(), "data");
+    fs.renameSync(data, kept);
+    fs.symlinkSync(kept, data);
     const folder = path.join(data, "releases");
     // An earlier version of the command left the folder to root.
     fs.mkdirSync(folder);
     const shadow = path.join(from, "shadow");
     fs.writeFileSync(shadow, "kept", { mode: 0o600 });
     fs.symlinkSync(shadow, path.join(folder, "lock.db"));
-    expect(await run("--from", url)).toMatchObject({ code: 1, stderr: expect.stringContaining("NOT_STORED") });
+    expect(await run("--from", url)).toMatchObject({ code: 1, stderr: expect.stringContaining("lock.db") });
+    expect(fs.readFileSync(shadow, "utf8")).toBe("kept");
     fs.rmSync(path.join(folder, "lock.db"));
     expect(await run("--from", url)).toMatchObject({ stdout: expect.stringContaining(`${name} can be installed`) });
     const owners = () => ["", ...fs.readdirSync(folder)].map((each) => fs.statSync(path.join(folder, each)).uid);

@@ -401,14 +401,14 @@ describe("a migration on PostgreSQL", () => {
 
   test("a migration may take longer than the time limit of a statement", async () => {
     const database = await filledDatabase();
-    await setDefault(database, "statement_timeout = '50ms'");
+    await setDefault(database, "statement_timeout = '1s'");
     await setDefault(database, "synchronous_commit = off");
-    const slow = "select pg_sleep(0.2); create table waited as select current_setting('synchronous_commit') as commit";
+    const slow = "select pg_sleep(1.5); create table waited as select current_setting('synchronous_commit') as commit";
     await migrate({ connectionString: database }, [FIRST, slow]);
     expect(dumped(database)).toMatch(/COPY public.waited .*\non\n/);
   });
 
-  test("a user who is not the owner is told so, for an empty database and for an upgrade", async () => {
+  test("a user who is not the owner gets the remedy, for an empty database and for an upgrade", async () => {
     const [empty, filled] = [await temporaryDatabase(), await filledDatabase()];
     const user = `guest_${randomBytes(6).toString("hex")}`;
     const operator = await connectTo(filled);

@@ -164,7 +164,7 @@ test("while the provider's keys cannot be read, a logout is answered 503 and end
   expect(await browser.roles()).not.toBeNull();
 });
 
-test("a logout is answered 503 while the provider's keys answer with an error or a page, and is obeyed afterwards", async () => {
+test("a logout gets 503 while the place of the provider's keys sends an error or a page, and 200 afterwards", async () => {
   const { enter, claims, provider, makeApp } = await startSignedIn();
   const { browser } = await enter("ayse");
   const metadata = (await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json()) as object;

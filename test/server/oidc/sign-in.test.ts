@@ -160,7 +160,7 @@ test("the page learns of the provider only where one is set up, and without one 
   }
 });
 
-test("a clinic whose erasure began gives nobody a role, and no user of it is made again", async () => {
+test("a clinic whose erasure began gives no role, and its user is not made again", async () => {
   const { provider, signIn, server, ankara } = await startClinics();
   const operator = await makeOperator(server);
   provider.state.person = { ...ayse, groups: ["vets"] };

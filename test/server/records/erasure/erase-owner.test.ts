@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { query } from "../../../../server/database/query.ts";
+import { parseStored } from "../../../../server/database/schema.ts";
 import type { ErasurePlan, ErasureReport } from "../../../../server/dashboard/types/animals.ts";
 import { ImportRunner } from "../../../../server/import/jobs/import-runner.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
@@ -92,10 +93,10 @@ async function fill({ server, agent, sync, admin, post, all }: World): Promise<s
     const conflicting = { ...corrected, results: [{ ...filed.results[0]!, value: 1.1 }] };
     // The device named the owner at first only, and the phone alone.
     const mistaken = study({ patient_hint: hint });
-    const mended = { ...mistaken, revision: 2, results: corrected.results, patient_hint: plain };
-    const contradiction = { ...mended, results: conflicting.results, patient_hint: hint };
+    const fixed = { ...mistaken, revision: 2, results: corrected.results, patient_hint: plain };
+    const contradiction = { ...fixed, results: conflicting.results, patient_hint: hint };
     const called = study({ patient_hint: { ...plain, other: texts.slice(1) } });
-    for (const sent of [corrected, conflicting, mistaken, mended, contradiction, called])
+    for (const sent of [corrected, conflicting, mistaken, fixed, contradiction, called])
       await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", { studies: [sent] });
   }
   return [...new Set(rows.map(({ fp }) => fp))];
@@ -261,4 +262,26 @@ test("messages lose their bytes also if their study was moved to an animal of an
   const { body: plan } = await admin.call<ErasurePlan>("GET", `${path}/erasure`);
   expect((await admin.call("POST", `${path}/erase`, { version: plan.version })).status).toBe(200);
   expect(await withMark()).toBe(0);
+});
+
+test("a waiting study of a street with the owner's name keeps its own owner, whom another text does not name", async () => {
+  const { server, agent, admin, post, all, erase } = await start();
+  const animal = { species: "dog", breed: null, sex: null, date_of_birth: null, weight_kg: null, identifiers: [] };
+  const typed = { name: "Mehmet Akif", phone: null, email: null, language: null, time_zone: null };
+  await admin.call("POST", "/patients", { animal: { ...animal, name: "Pasa", owner: typed }, seen: [] });
+  const waiting = (field: string) =>
+    study({
+      patient_hint: {
+        ...study().patient_hint,
+        name: "Tekir",
+        owner: "Derya",
+        other: [{ field, text: "Mehmet Akif Ersoy Cad. 7" }],
+      },
+    });
+  const [street, remark] = [waiting("PID-11"), waiting("PV1-8")];
+  await post(agent, "/agent/v1/studies", { studies: [street, remark] });
+  expect((await erase((await all())[0]!.fp)).status).toBe(200);
+  const hints = query((db) => db.selectFrom("study").select("patient_hint").orderBy("id"));
+  const kept = (await server.store.all(hints, {})).map(({ patient_hint }) => parseStored(patient_hint)?.owner);
+  expect(kept).toEqual(["Derya", null]);
 });
