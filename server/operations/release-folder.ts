@@ -101,7 +101,7 @@ function isFolder(folder: string): boolean {
  * Makes the folder for the user of the data folder, if it is missing. Root runs this for the server's user, who may put a link there.
  * The server itself fetches releases too, so a folder that is root's becomes that user's.
  */
-export function makeFolder(folder: string): void {
+function makeFolder(folder: string): void {
   if (isFolder(folder)) {
     giveToOwner(folder);
     return;
