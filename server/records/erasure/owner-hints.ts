@@ -57,7 +57,7 @@ async function eraseInOtherBodies(session: Session, clinicId: number, isOwner: I
     const page: { id: number }[] = await session.all(revisedStudies, { clinicId, after });
     for (const { id } of page) {
       for (const row of await session.all(revisionsOf, { id })) {
-        if (isSought(row.body)) erased += await eraseInRevision(session, { id, ...row });
+        if (isSought(row.body)) erased += await eraseInRevision(session, id, row);
       }
     }
     after = page.at(-1)?.id;
@@ -111,12 +111,12 @@ export async function eraseInStudy(session: Session, id: number): Promise<number
     await session.all(setHint, { id, hint: JSON.stringify(rest) });
     erased += 1;
   }
-  for (const row of await session.all(revisionsOf, { id })) erased += await eraseInRevision(session, { id, ...row });
+  for (const row of await session.all(revisionsOf, { id })) erased += await eraseInRevision(session, id, row);
   for (const row of await session.all(conflictsOf, { id })) erased += await eraseInConflict(session, row);
   return erased;
 }
 
-async function eraseInRevision(session: Session, { id, revision, body }: RevisionRow): Promise<number> {
+async function eraseInRevision(session: Session, id: number, { revision, body }: RevisionRow): Promise<number> {
   const scrubbed = withoutOwner(body);
   if (scrubbed === null) return 0;
   await session.all(setRevision, { id, revision, body: scrubbed });
@@ -151,8 +151,6 @@ interface SentBody {
 }
 
 interface RevisionRow {
-  /** Of the study. */
-  readonly id: number;
   readonly revision: number;
   readonly body: Json<SentBody>;
 }

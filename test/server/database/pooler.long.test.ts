@@ -198,7 +198,7 @@ describe.skipIf(problem !== null).each(postgresVersions())("pgbouncer by transac
 const customers = query((db) => db.selectFrom("customer").select("fp"));
 const addCustomer = uncachedWrite((db, p: { fp: string }) => db.insertInto("customer").values({ fp: p.fp }));
 
-/** What each transaction has, whatever the settings of the user. */
+/** The settings of each transaction, whatever the user has. */
 const wanted = { commit: "on", messages: "notice", statement: "0", idle: "0", transaction: "0", lock: "5s" };
 
 const current = query((db) =>

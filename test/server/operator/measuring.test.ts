@@ -7,7 +7,7 @@ import { readMeters } from "../../../server/records/hosting/meters.ts";
 import { newFp } from "../../../shared/api/fp.ts";
 import { clinic, startServer, study } from "../harness.ts";
 
-// Of several servers on one database the leader alone measures what the clinics store.
+// The leader alone measures how much the clinics store, although several servers share the database.
 
 test("a server measures while it leads, and no longer once it closes", async () => {
   const ours = newFp("clinic");

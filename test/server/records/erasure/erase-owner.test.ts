@@ -89,15 +89,19 @@ async function fill({ server, agent, sync, admin, post, all }: World): Promise<s
     });
     const link = { revision: 1, language: "tr", days: 7, zone: "Europe/Istanbul" };
     expect((await admin.call("POST", `/results/${filed.fp}/links`, link)).status).toBe(200);
-    const corrected = { ...filed, revision: 2, results: [{ ...filed.results[0]!, value: 9.9 }] };
-    const conflicting = { ...corrected, results: [{ ...filed.results[0]!, value: 1.1 }] };
+    const corrected = { ...filed, revision: 2, results: [{ ...filed.results[0]!, value: 5.9 }] };
+    const conflicting = { ...corrected, results: [{ ...filed.results[0]!, value: 4.9 }] };
     // The device named the owner at first only, and the phone alone.
     const mistaken = study({ patient_hint: hint });
     const fixed = { ...mistaken, revision: 2, results: corrected.results, patient_hint: plain };
     const contradiction = { ...fixed, results: conflicting.results, patient_hint: hint };
     const called = study({ patient_hint: { ...plain, other: texts.slice(1) } });
-    for (const sent of [corrected, conflicting, mistaken, fixed, contradiction, called])
-      await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", { studies: [sent] });
+    const outcomes: string[] = [];
+    for (const sent of [corrected, conflicting, mistaken, fixed, contradiction, called]) {
+      const pushed = await post<{ outcomes: Outcome[] }>(agent, "/agent/v1/studies", { studies: [sent] });
+      outcomes.push(...pushed.outcomes.map(({ outcome }) => outcome));
+    }
+    expect(outcomes).toEqual(["filed", "conflict", "unmatched", "unmatched", "conflict", "unmatched"]);
   }
   return [...new Set(rows.map(({ fp }) => fp))];
 }
@@ -248,9 +252,21 @@ test("messages lose their bytes also if their study was moved to an animal of an
   const filed = study({ patient_fp: pamuk.fp });
   await world.push(key, filed);
   expect((await receiver.take()).join("\n")).toContain(MARK);
+  // A corrected study of another owner's animal, whose messages stay.
+  const other = study({ patient_fp: boncuk.fp });
+  await world.push(key, other);
+  await world.push(key, { ...other, revision: 2, results: [{ ...other.results[0]!, value: 5.9 }] });
+  await receiver.take();
   const moved = { patient_fp: boncuk.fp, revision: 1, reason: "the other cat" };
   expect((await admin.call("POST", `/results/${filed.fp}/move`, moved)).status).toBe(200);
   const payloads = query((db) => db.selectFrom("destination_delivery").select("payload").orderBy("id"));
+  const kept = query((db) =>
+    db
+      .selectFrom("destination_delivery")
+      .select("id")
+      .where("study_fp", "=", other.fp)
+      .where("payload", "is not", null),
+  );
   const withMark = async () =>
     (await store.all(payloads, {})).filter(({ payload }) =>
       Buffer.from(payload ?? "", "base64")
@@ -262,26 +278,31 @@ test("messages lose their bytes also if their study was moved to an animal of an
   const { body: plan } = await admin.call<ErasurePlan>("GET", `${path}/erasure`);
   expect((await admin.call("POST", `${path}/erase`, { version: plan.version })).status).toBe(200);
   expect(await withMark()).toBe(0);
+  expect((await store.all(kept, {})).length).toBeGreaterThan(0);
 });
 
-test("a waiting study of a street with the owner's name keeps its own owner, whom another text does not name", async () => {
+test("the texts of a waiting study lead to an owner by the complete name or the e-mail, but no street and no first name does", async () => {
   const { server, agent, admin, post, all, erase } = await start();
   const animal = { species: "dog", breed: null, sex: null, date_of_birth: null, weight_kg: null, identifiers: [] };
-  const typed = { name: "Mehmet Akif", phone: null, email: null, language: null, time_zone: null };
-  await admin.call("POST", "/patients", { animal: { ...animal, name: "Pasa", owner: typed }, seen: [] });
-  const waiting = (field: string) =>
-    study({
-      patient_hint: {
-        ...study().patient_hint,
-        name: "Tekir",
-        owner: "Derya",
-        other: [{ field, text: "Mehmet Akif Ersoy Cad. 7" }],
-      },
-    });
-  const [street, remark] = [waiting("PID-11"), waiting("PV1-8")];
-  await post(agent, "/agent/v1/studies", { studies: [street, remark] });
-  expect((await erase((await all())[0]!.fp)).status).toBe(200);
+  const none = { phone: null, email: null, language: null, time_zone: null };
+  for (const typed of [
+    { ...none, name: "Mehmet Akif", email: "akif@example.org" },
+    { ...none, name: "Ada" },
+  ])
+    await admin.call("POST", "/patients", { animal: { ...animal, name: "Pasa", owner: typed }, seen: [] });
+  const waiting = (field: string, text: string) => {
+    const hint = { ...study().patient_hint, name: "Tekir", owner: "Derya", other: [{ field, text }] };
+    return study({ patient_hint: hint });
+  };
+  const studies = [
+    waiting("PID-11", "Mehmet Akif Ersoy Cad. 7"),
+    waiting("PV1-8", "Ada"),
+    waiting("PV1-8", "Akif, Mehmet"),
+    waiting("PV1-8", "AKIF@example.org"),
+  ];
+  await post(agent, "/agent/v1/studies", { studies });
+  for (const { fp } of await all()) expect((await erase(fp)).status).toBe(200);
   const hints = query((db) => db.selectFrom("study").select("patient_hint").orderBy("id"));
   const kept = (await server.store.all(hints, {})).map(({ patient_hint }) => parseStored(patient_hint)?.owner);
-  expect(kept).toEqual(["Derya", null]);
+  expect(kept).toEqual(["Derya", "Derya", null, null]);
 });

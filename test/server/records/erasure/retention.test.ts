@@ -14,7 +14,8 @@ const links = query((db) => db.selectFrom("report_link").select("id"));
 const hints = query((db) =>
   db.selectFrom("study").select("patient_hint").where("patient_id", "is", null).orderBy("id"),
 );
-const bodies = query((db) => db.selectFrom("study_revision").select("body"));
+const revisions = query((db) => db.selectFrom("study_revision").select("body"));
+const conflicts = query((db) => db.selectFrom("study_conflict").select("body"));
 
 test("links and hints go after the months that a clinic chose, and stay without a choice", async () => {
   const { ours, theirs, dog, entities } = resultsClinic();
@@ -47,28 +48,36 @@ test("links and hints go after the months that a clinic chose, and stay without 
   expect(await pruneByPolicy(store, later)).toEqual({ report_links: 0, hints: 0 });
 });
 
-test("a rejected result keeps the owner in no revision and no text of the device after the clinic's months", async () => {
+test("a result that waits or is rejected keeps the owner in no revision, conflict or text of the device after the clinic's months", async () => {
   const { ours, entities } = resultsClinic();
   const server = await startServer(...entities);
   const admin = await makeUser(server, "admin", ours);
   const key = await server.makeKey(ours, keyPermissions);
   const hint = { ...study().patient_hint, owner: "Ada Qzxv", other: [{ field: "PID-13", text: "0555 918 27 36" }] };
-  const [rejected, corrected] = [
-    study({ fp: newFp("cds"), patient_hint: hint }),
-    study({ fp: newFp("cds"), patient_hint: hint }),
+  const plain = study().patient_hint;
+  const [rejected, corrected] = [study({ patient_hint: hint }), study({ patient_hint: hint })];
+  const contradicted = study({ patient_hint: plain });
+  const results = [{ ...corrected.results[0]!, value: 5.9 }];
+  const later = [
+    { ...corrected, revision: 2, results, patient_hint: plain },
+    { ...contradicted, results, patient_hint: hint },
   ];
-  const results = [{ ...corrected.results[0]!, value: 9.9 }];
-  await server.push(key, rejected, corrected);
-  await server.push(key, { ...corrected, revision: 2, results, patient_hint: { ...hint, owner: null, other: [] } });
+  const outcomes = [await server.push(key, rejected, corrected, contradicted), await server.push(key, ...later)].flat();
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual([...Array<string>(4).fill("unmatched"), "conflict"]);
   const reject = await admin.call("POST", `/unmatched/${rejected.fp}/reject`, { reason: "a test", revision: 1 });
   expect(reject.status).toBe(200);
   const chosen = await admin.call("PUT", "/settings/retention", { report_links: null, hints: 1 });
   expect(chosen.status).toBe(200);
-  const later = server.clock.now + 40 * DAY_MS;
-  expect((await pruneByPolicy(server.store, later)).hints).toBe(2);
-  const stored = JSON.stringify([await server.store.all(hints, {}), await server.store.all(bodies, {})]);
+  const end = server.clock.now + 40 * DAY_MS;
+  expect((await pruneByPolicy(server.store, end)).hints).toBe(3);
+  const { store } = server;
+  const stored = JSON.stringify([
+    await store.all(hints, {}),
+    await store.all(revisions, {}),
+    await store.all(conflicts, {}),
+  ]);
   expect([stored.includes("Qzxv"), stored.includes("918 27 36")]).toEqual([false, false]);
-  expect((await pruneByPolicy(server.store, later)).hints).toBe(0);
+  expect((await pruneByPolicy(server.store, end)).hints).toBe(0);
 });
 
 test("what a clinic keeps for twelve months stays for all of them", async () => {
