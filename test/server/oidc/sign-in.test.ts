@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ClinicErasure, HostedClinicPage } from "../../../server/dashboard/types/operator.ts";
-import { query } from "../../../server/database/query.ts";
+import { query, uncachedWrite } from "../../../server/database/query.ts";
 import { listRows } from "../../../server/records/audit/audit.ts";
 import { findUserByName, setDisabled } from "../../../server/records/users/users.ts";
 import { givePassword, makeOperator, makeUser } from "../../dashboard/harness.ts";
@@ -161,8 +161,11 @@ test("the page learns of the provider only where one is set up, and without one 
 });
 
 test("a clinic whose erasure began gives no role, and its user is not made again", async () => {
-  const { provider, signIn, server, ankara } = await startClinics();
+  const { provider, signIn, server, ankara, izmir } = await startClinics();
   const operator = await makeOperator(server);
+  await server.store.transaction((session) => session.all(beginErasure, { fp: izmir }));
+  provider.state.person = { ...ayse, groups: ["heads"] };
+  expect(await (await signIn()).browser.roles()).toEqual({ [ankara]: "admin" });
   provider.state.person = { ...ayse, groups: ["vets"] };
   const { browser } = await signIn();
   expect(await browser.roles()).toEqual({ [ankara]: "staff" });
@@ -184,3 +187,11 @@ test("a person whose groups the provider keeps elsewhere loses no role, and does
   expect(await browser.roles()).toEqual({ [ankara]: "staff" });
   expect(server.log.join("\n")).toContain('"cause":"GROUPS_ELSEWHERE"');
 });
+
+/** Marks a clinic as one of which a first portion is erased. */
+const beginErasure = uncachedWrite((db, p: { fp: string }) =>
+  db
+    .updateTable("clinic")
+    .set({ erasure: JSON.stringify({ ended_at: null }) })
+    .where("fp", "=", p.fp),
+);
