@@ -131,6 +131,8 @@ function PanelChoice({
   choose: (panels: Panel[]) => void;
 }) {
   if (panels.length === 0) return null;
+  // Each change of the clinic's data loads the panels again, so the chosen ones are found by their names.
+  const isChosen = ({ name }: Panel) => chosen.some((each) => each.name === name);
   return (
     <fieldset>
       <legend>{t("panels")}</legend>
@@ -138,9 +140,9 @@ function PanelChoice({
         <label key={panel.name} class="check">
           <input
             type="checkbox"
-            checked={chosen.includes(panel)}
+            checked={isChosen(panel)}
             onChange={({ currentTarget: { checked } }) =>
-              choose(panels.filter((each) => (each === panel ? checked : chosen.includes(each))))
+              choose(panels.filter((each) => (each.name === panel.name ? checked : isChosen(each))))
             }
           />
           <span>

@@ -74,6 +74,14 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await tests.fill("GLU");
     await kidney.check();
     await expect.poll(() => tests.inputValue()).toBe("ALT, CREA, GLU");
+    // A change of another user loads the panels again, and the chosen one remains chosen.
+    const loaded = page.waitForResponse(/\/orders\/choices$/);
+    const visit = { title: "Visit", type: "APPOINTMENT", patient_fp: null, assigned_user_fp: null };
+    const times = { start_at: "2026-11-25T08:00:00.000Z", end_at: "2026-11-25T08:30:00.000Z" };
+    await (await makeUser(dashboard, "staff", ours)).call("POST", "/calendar", { ...visit, ...times });
+    await (await loaded).finished();
+    await expectAccessible(page);
+    expect(await kidney.isChecked()).toBe(true);
     await kidney.uncheck();
     await expect.poll(() => tests.inputValue()).toBe("GLU");
     await tests.fill("");
