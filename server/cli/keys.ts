@@ -9,7 +9,7 @@ import type { KeyHolder } from "../dashboard/types/settings/keys.ts";
 import { permissionWords } from "../http/auth/permission-words.ts";
 import { type KeyDescription, listKeys, revokeKey } from "../records/clinics/keys.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./common/options.ts";
-import { clinicIdOf, loadStorePepper, withStore } from "./common/with-store.ts";
+import { clinicIdOf, growingClinicId, loadStorePepper, withStore } from "./common/with-store.ts";
 
 const createCommand = new Command("create")
   .description("create a key and print it, once")
@@ -64,7 +64,7 @@ interface CreateOptions extends DataOption, ClinicOption {
 
 async function create({ data, clinic, expires, out, ...described }: CreateOptions): Promise<void> {
   await withStore(data, async (store) => {
-    const clinicId = await clinicIdOf(store, clinic);
+    const clinicId = await growingClinicId(store, clinic);
     const now = Date.now();
     const expiresAt = expires === undefined ? null : now + expires;
     const createNow = async () =>

@@ -9,7 +9,7 @@ import { printableLines } from "../../shared/runtime/printable.ts";
 import { readRanges } from "../import/clinic-ranges.ts";
 import { currentRanges, replaceRanges } from "../records/clinics/ranges.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./common/options.ts";
-import { clinicIdOf, withStore } from "./common/with-store.ts";
+import { clinicIdOf, growingClinicId, withStore } from "./common/with-store.ts";
 
 const ownerOption = () => clinicOption("clinic of the intervals").makeOptionMandatory();
 
@@ -59,7 +59,7 @@ async function importRanges(path: string, options: ImportOptions): Promise<void>
     throw new Error(`${path}: ${read.problems.length} problems, nothing was imported`);
   }
   await withStore(data, async (store) => {
-    const clinicId = await clinicIdOf(store, clinic);
+    const clinicId = await growingClinicId(store, clinic);
     const content = { low_quality: lowQuality, rows: read.rows };
     const outcome = await store.transaction(async (session) => {
       const current = await currentRanges(session, clinicId);

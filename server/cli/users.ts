@@ -13,7 +13,7 @@ import {
   type UserDescription,
 } from "../records/users/users.ts";
 import { type ClinicOption, clinicOption, type DataOption, dataOption } from "./common/options.ts";
-import { clinicIdOf, withStore } from "./common/with-store.ts";
+import { clinicIdOf, growingClinicId, withStore } from "./common/with-store.ts";
 
 const createCommand = new Command("create")
   .description("create a user of the dashboard and print the first password, once")
@@ -51,7 +51,7 @@ async function create({ data, clinic, name, role }: CreateOptions): Promise<void
   if (name.trim() === "" || name.length > 100)
     throw new Error("the name is empty or too long, expected 1 to 100 characters");
   await withStore(data, async (store) => {
-    const clinicId = await clinicIdOf(store, clinic);
+    const clinicId = await growingClinicId(store, clinic);
     const password = randomPassword();
     const hash = await hashPassword(password);
     const now = Date.now();

@@ -6,6 +6,7 @@ import { lockFolder } from "../../../shared/files/folder-lock.ts";
 import { makePrivateFolder } from "../../../shared/files/private-folder.ts";
 import { loadPepper } from "../../http/auth/pepper.ts";
 import { readVariable } from "./environment-file.ts";
+import { findClinicState } from "../../records/clinics/clinics.ts";
 import { countKeys, findClinic } from "../../records/clinics/keys.ts";
 import { isPostgresUrl, openExistingStore, openStore } from "../../database/open.ts";
 import { hasSqliteFile } from "../../database/sqlite.ts";
@@ -112,4 +113,11 @@ export async function clinicIdOf(store: Session, fp: string): Promise<number> {
   const clinic = await findClinic(store, fp);
   if (clinic === undefined) throw new Error(`clinic ${fp} does not exist, expected the fp of an imported clinic`);
   return clinic.id;
+}
+
+/** As clinicIdOf, for a command that adds something to the clinic. @throws Error if there is none, or if its erasure began */
+export async function growingClinicId(store: Session, fp: string): Promise<number> {
+  const id = await clinicIdOf(store, fp);
+  if ((await findClinicState(store, fp))?.erasure == null) return id;
+  throw new Error(`the erasure of clinic ${fp} has begun, expected a clinic that keeps its data`);
 }

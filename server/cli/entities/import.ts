@@ -6,7 +6,7 @@ import { WEIGHT_UNITS, type WeightUnit } from "../../dashboard/types/file-import
 import { FILE_SOURCE } from "../../records/registry/same-chip.ts";
 import { DATE_ORDERS, type DateOrder } from "../../import/table/dates.ts";
 import { clinicOption, type DataOption, dataOption } from "../common/options.ts";
-import { clinicIdOf, withNewStore, withStore } from "../common/with-store.ts";
+import { growingClinicId, withNewStore, withStore } from "../common/with-store.ts";
 import { importTableFile } from "./import-table.ts";
 
 export const importCommand = new Command("import")
@@ -47,7 +47,7 @@ async function importEntities(path: string, options: ImportOptions): Promise<voi
   if (/\.(?:csv|tsv|txt|xlsx?)$/i.test(path))
     throw new Error(`${path}: expected --clinic <fp> for a CSV or Excel file`);
   await withNewStore(data, async (store) => {
-    const ownerId = owner === undefined ? null : await clinicIdOf(store, owner);
+    const ownerId = owner === undefined ? null : await growingClinicId(store, owner);
     const bar = process.stderr.isTTY ? progressBar() : { progress: progressInTenths(), stop: () => undefined };
     try {
       const result = await importFile(store, path, bar.progress, Date.now, ownerId);
@@ -75,7 +75,7 @@ async function importTableOf(path: string, clinic: string, options: ImportOption
     ...(weightUnit !== undefined && { weight_unit: weightUnit }),
   };
   await withStore(data, async (store) => {
-    const clinicId = await clinicIdOf(store, clinic);
+    const clinicId = await growingClinicId(store, clinic);
     await importTableFile(store, path, { clinicId, source, dryRun, choices }, progressInTenths());
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { newFp } from "../../../shared/api/fp.ts";
 import { SERVER } from "../../support/machine/processes.ts";
-import { clinic, temporaryFolder } from "../harness.ts";
+import { clinic, connectTo, temporaryFolder } from "../harness.ts";
 
 // Method: the commands run as real processes, from the build.
 
@@ -206,4 +206,27 @@ test("clinics that the operator makes are listed, suspended and served again, an
   const audit = await server("audit", "--format", "json", ...data);
   for (const command of ["clinics create", "clinics suspend", "clinics resume"])
     expect(audit.stdout).toContain(command);
+});
+
+test("a clinic whose erasure began takes no key, no user, no ranges and no animals", async () => {
+  const data = await dataWithClinic();
+  const database = await connectTo(data[1]);
+  await database.run(`update clinic set erasure = '{"ended_at":null}'`);
+  await database.close();
+  const [ranges, animals] = ["ranges.ndjson", "animals.csv"].map((name) => join(temporaryFolder(), name));
+  writeFileSync(ranges!, "");
+  writeFileSync(animals!, "name,species\nRex,dog\n");
+  const to = ["--clinic", fp, ...data];
+  for (const command of [
+    ["keys", "create", "--name", "k", "--permissions", "clinic.calendar.view", ...to],
+    ["users", "create", "--name", "a", "--role", "admin", ...to],
+    ["ranges", "import", ranges!, ...to],
+    ["import", animals!, ...to],
+  ]) {
+    const { code, stdout, stderr } = await server(...command);
+    expect([command[0], code, stdout, stderr]).toEqual([
+      ...[command[0], 1, ""],
+      expect.stringContaining(`the erasure of clinic ${fp} has begun`),
+    ]);
+  }
 });
