@@ -16,6 +16,7 @@ import { dog } from "../../support/runner/fixtures.ts";
 import { CR_STORAGE, dataset, EXPLICIT, hostileDataset } from "../../support/protocols/dicom.ts";
 import { until } from "../../support/machine/processes.ts";
 import { noteFetched, useSpool } from "../../support/spool.ts";
+import { patiently } from "../../support/runner/patience.ts";
 
 // Method: images in a real spool, with headers already read, pass the real stages. The server is unreachable.
 
@@ -177,7 +178,7 @@ describe("studies with slow headers", () => {
     await know(dog, "4711");
     for (let made = 0; made < count; made++) await receiveFile("xray", hostileDataset(6_000));
     await receiveFile(device, dataset("1.2.3.1", [[0x0010_0020, "LO", "4711"]]));
-    const patient = new HeaderReader({ quickMs: 1_000, longMs: 600_000 });
+    const patient = new HeaderReader({ quickMs: patiently(1_000), longMs: 600_000 });
     await settle(false, (filing) => filing.wake(), patient);
     expect(await send()).toEqual([dog.fp]);
     expect(states().toSorted()).toEqual(["filed", ...Array.from({ length: count }, () => "pending")]);

@@ -135,7 +135,8 @@ describe("an idle spool", () => {
     await vi.advanceTimersByTimeAsync(5_100);
     const from = Date.now();
     await store(1);
-    expect(Date.now() - from).toBeLessThan(2_500);
+    // A write that waits for the reader ends with an error after 5 s.
+    expect(Date.now() - from).toBeLessThan(4_500);
     expect(logBytes()).toBeGreaterThan(0);
   });
 });

@@ -60,9 +60,9 @@ test("an invalid record is rejected with its reason, and its neighbours are stor
 
 test("unknown fields of a later version are discarded", async () => {
   const { server, key } = await start();
-  const run = { ...controlRun(), colour: "ZZZ", results: [{ ...result(92), mood: "ZZZ" }] };
+  const run = { ...controlRun(), colour: "later-field", results: [{ ...result(92), mood: "later-field" }] };
   expect((await pushQuality(server, key, run))?.[0]?.outcome).toBe("stored");
-  expect(allStored(server.database)).not.toContain("ZZZ");
+  expect(allStored(server.database)).not.toContain("later-field");
 });
 
 test("a push of too many records or of no list is refused as a whole", async () => {

@@ -10,6 +10,7 @@ import { useNetwork } from "../../../../shared/network/client.ts";
 import { environmentProxies } from "../../../../shared/network/proxy.ts";
 import { makeCertificates } from "../../../support/peers/certificates.ts";
 import { temporaryFolder } from "../../../support/machine/processes.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 // The archive is a real server that redirects, names other URLs or gets an image with hostile bytes. A second server represents
 // any other machine, and each client socket of the process is counted.
@@ -123,7 +124,9 @@ test.each(["head", "body"])(
     const { port } = endless.address() as AddressInfo;
     const image = { sopInstance: "1.2.3", transferSyntax: EXPLICIT };
     const target = { url: `http://127.0.0.1:${port}/dicom-web`, authorizationFile };
-    await expect(stow(target, file, image, { idleMs: 300, bytesPerSecond: 1_000_000 })).rejects.toMatchObject({
+    await expect(
+      stow(target, file, image, { idleMs: patiently(1_000), bytesPerSecond: 1_000_000 }),
+    ).rejects.toMatchObject({
       kind: "uncertain",
       message: expect.stringContaining("expected at least 1000000 bytes a second, got less") as string,
     });

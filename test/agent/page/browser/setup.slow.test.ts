@@ -122,7 +122,11 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     await page.getByRole("link", { name: "Add a device" }).click();
     await page.getByLabel("Network: the device calls this PC").check();
     await checked(page);
-    const port = await page.getByLabel("Port", { exact: true }).inputValue();
+    const field = page.getByLabel("Port", { exact: true });
+    expect(await field.inputValue()).toMatch(/^\d+$/);
+    // Other tests try the suggested port at the same time.
+    const port = String(await freePort());
+    await field.fill(port);
     await page.getByRole("button", { name: "Listen" }).click();
     await page.getByText("Send a result at the device now.").waitFor();
     await checked(page);

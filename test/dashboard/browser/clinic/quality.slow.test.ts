@@ -70,9 +70,11 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await page.getByRole("link", { name: "Open quality control: Abaxis VetScan VS2" }).click();
     await page.locator(".chart canvas").waitFor();
     const chart = page.getByRole("slider", { name: /^Levey-Jennings chart of GLU, Glucose, level 1, 2 runs/ });
-    expect(await chart.getAttribute("aria-valuetext")).toMatch(/99\.6 mg\/dL · \+3\.3 SD · rejected \(1-3s\)$/);
+    await expect
+      .poll(() => chart.getAttribute("aria-valuetext"))
+      .toMatch(/99\.6 mg\/dL · \+3\.3 SD · rejected \(1-3s\)$/);
     await chart.press("ArrowLeft");
-    expect(await chart.getAttribute("aria-valuetext")).toMatch(/92\.7 mg\/dL · \+0\.3 SD · inside 2 SD$/);
+    await expect.poll(() => chart.getAttribute("aria-valuetext")).toMatch(/92\.7 mg\/dL · \+0\.3 SD · inside 2 SD$/);
     await page.getByText("This control of GLU is far too high.").waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

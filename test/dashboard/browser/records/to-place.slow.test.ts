@@ -31,6 +31,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const page = await dashboard.openAs(browser, "staff", ours, "/to-place");
     await heading(page, "What the device said");
     expect(await current(page)).toContain("Boncuk");
+    await page.waitForURL(`**/to-place/${first.fp}`);
     await page.keyboard.press("j");
     await page.getByText(HOSTILE).waitFor();
     expect(await current(page)).toContain("Karabas");

@@ -8,6 +8,7 @@ import { findClinic } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { type Answer, controlIdOf, fieldOf, startReceiver } from "../../hl7-receiver.ts";
 import { clinic, connection, keyPermissions, patient, startServer, study } from "../../harness.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 const queue = query((db) =>
   db.selectFrom("destination_delivery").select(["study_fp", "state", "attempts"]).orderBy("id"),
@@ -124,7 +125,7 @@ test("a study whose message cannot be made holds up no other one, and is sent on
 test("silence and a closed connection are failures, and a lost acknowledgement brings the same message again", async () => {
   const answers: Answer[] = ["silence", "close", "AA"];
   const { file, run, receiver, clock, store } = await world((index) => answers[index] ?? "AA", {
-    ...{ connectMs: 60_000, ackMs: 1000 },
+    ...{ connectMs: 60_000, ackMs: patiently(1_500) },
   });
   await file();
   for (const waitMs of [0, 1000, 2000]) {

@@ -9,6 +9,7 @@ import { makeCertificates } from "../../../support/peers/certificates.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { addWebhook } from "../../webhooks.ts";
 import { dispatcherOn, own, startReceiver, world } from "./world.ts";
+import { patiently } from "../../../support/runner/patience.ts";
 
 // The class of the fault "one bad webhook ends the server": each of these receivers misbehaves in its own way, and the others of the
 // clinic get their messages as if it were alone. An error without an owner would end this process, as it would end the server.
@@ -104,7 +105,7 @@ test("receivers that misbehave in every way stop nothing and slow no other", asy
   const fps = (await push(8)).toSorted();
   const dispatcher = dispatcherOn(store, {
     now: () => clock.now,
-    send: async (to, message, more) => sendWebhook(to, message, { ...more, lookup, deadlineMs: 1500 }),
+    send: async (to, message, more) => sendWebhook(to, message, { ...more, lookup, deadlineMs: patiently(4_000) }),
   });
   dispatcher.start();
   const got = () => [receiver, last].map((each) => each.got.map(({ fp }) => fp).toSorted());
@@ -113,7 +114,7 @@ test("receivers that misbehave in every way stop nothing and slow no other", asy
   // The deadline of those that hang may pass meanwhile, but nobody waited for their last ones.
   expect(await statesOf("wh_hangs_after_the_connection")).toContain("sending");
   const ended = async () => (await Promise.all(ids.map(statesOf))).flat().filter((state) => /new|sending/.test(state));
-  await expect.poll(ended, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(ended, { timeout: patiently(30_000) }).toEqual([]);
   await dispatcher.stop();
   // A reset may come before its response is read or after it.
   for (const id of ids.filter((each) => each !== "wh_resets_within_its_response")) {

@@ -69,8 +69,9 @@ test.each(["before the answer", "after the answer"])(
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
       body: JSON.stringify({ studies }),
-    });
-    expect(pushed.status).toBe(200);
+    }).catch(() => null);
+    // The kill may cut the response off: the studies are stored before their webhooks go.
+    expect(pushed?.status ?? 200).toBe(200);
     await ended;
 
     // The lease of the killed server ends.
