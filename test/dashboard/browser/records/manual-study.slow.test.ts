@@ -1,5 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { CorrectionBody } from "../../../../server/dashboard/types/results/manual-study.ts";
+import type { StudyPage } from "../../../../server/dashboard/types/results/results.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import {
   browserProblem,
@@ -9,7 +11,7 @@ import {
   sharedBrowser,
 } from "../../../support/peers/browser.ts";
 import { clinic, connection, patient } from "../../../server/harness.ts";
-import { startDashboard } from "../../harness.ts";
+import { makeUser, startDashboard } from "../../harness.ts";
 
 const fp = newFp("clinic");
 const dog = patient({ name: "<i>Karabaş</i>", date_of_birth: "2020-01-01", external_ids: ["990000000000001"] });
@@ -90,7 +92,23 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await page.getByRole("button", { name: "Remove study" }).click();
     await page.getByLabel("Reason").fill("typed twice");
     await expectAccessible(page);
-    await page.getByRole("dialog").getByRole("button", { name: "Remove study" }).click();
+    // A colleague corrects it meanwhile: values that the user did not see are not removed.
+    const typed = href?.split("/").at(-1);
+    const colleague = await makeUser(server, "staff", fp);
+    const { revision, acquired_at } = (await colleague.call<StudyPage>("GET", `/results/${typed}`)).body;
+    const results = [{ analyte: "ALT", value: "51", unit: "U/L" }];
+    const correction: CorrectionBody = { modality: "BIOCHEMISTRY", acquired_at, results, revision };
+    const loaded = page.waitForResponse(new RegExp(`/results/${typed}$`));
+    expect((await colleague.call("POST", `/results/${typed}/correct`, correction)).status).toBe(200);
+    await (await loaded).finished();
+    const remove = page.getByRole("dialog").getByRole("button", { name: "Remove study" });
+    await remove.click();
+    await page.getByRole("dialog").getByText("This study was changed meanwhile.").waitFor();
+    expect(await page.getByLabel("Reason").inputValue()).toBe("typed twice");
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Remove study" }).click();
+    await page.getByLabel("Reason").fill("typed twice");
+    await remove.click();
     await page.getByText("This study was removed.").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Undo" }).click();
