@@ -168,7 +168,7 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
     await (await loaded).finished();
     await page.getByRole("button", { name: "Store the change" }).click();
     await page.getByText("the message changed meanwhile: look at the difference again").waitFor();
-    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Try again" }).click();
     await expect.poll(() => difference.textContent()).toMatch(/- XYZ {2}5\.1.*\n\+ GLU {2}5\.1/s);
     expect(agent.status().outbox.depth).toBe(0);
     await expectAccessible(page);

@@ -95,7 +95,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     const shown = async () => (await colleague.call<StudyPage>("GET", `/results/${sent.fp}`)).body;
     const move: MoveBody = { revision: (await shown()).revision, patient_fp: cat.fp, reason: "wrong card" };
     expect((await colleague.call("POST", `/results/${sent.fp}/move`, move)).status).toBe(200);
-    await page.getByRole("heading", { name: "Minnoş", includeHidden: true }).waitFor();
+    await page.locator("h1").filter({ hasText: "Minnoş" }).waitFor();
     await dialog.getByRole("button", { name: "Make the link" }).click();
     await dialog.getByText("This study was changed meanwhile.").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
