@@ -80,11 +80,13 @@ export async function setStudiesMax(session: Session, id: number, max: number | 
   await session.all(limit, { id, max });
 }
 
-/** Stores what an admin chose for a clinic. */
+/** Stores what an admin chose for a clinic. What is absent stays as it is. */
 export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
   const { language, time_zone: timeZone, confirms_connections: confirms, not_run_hours: hours } = settings;
   const { viewer_template: template, units } = settings;
-  await session.all(upsertSettings, { clinicId, language, timeZone });
+  await session.all(addSettings, { clinicId });
+  if (language !== undefined) await session.all(setLanguage, { clinicId, language });
+  if (timeZone !== undefined) await session.all(setTimeZone, { clinicId, timeZone });
   if (confirms !== undefined) await session.all(setConfirms, { clinicId, confirms: confirms ? 1 : 0 });
   if (hours !== undefined) await session.all(setNotRunHours, { clinicId, hours });
   if (template !== undefined) await session.all(setViewer, { clinicId, template });
@@ -159,14 +161,19 @@ const insert = query(
   () => ({}),
 );
 
-const upsertSettings = uncachedWrite(
-  (db, p: { clinicId: number; language: Language | null; timeZone: string | null }) =>
-    db
-      .insertInto("clinic_settings")
-      .values({ clinic_id: p.clinicId, language: p.language, time_zone: p.timeZone })
-      .onConflict((conflict) =>
-        conflict.column("clinic_id").doUpdateSet({ language: p.language, time_zone: p.timeZone }),
-      ),
+const addSettings = uncachedWrite((db, p: { clinicId: number }) =>
+  db
+    .insertInto("clinic_settings")
+    .values({ clinic_id: p.clinicId })
+    .onConflict((conflict) => conflict.column("clinic_id").doNothing()),
+);
+
+const setLanguage = uncachedWrite((db, p: { clinicId: number; language: Language | null }) =>
+  db.updateTable("clinic_settings").set({ language: p.language }).where("clinic_id", "=", p.clinicId),
+);
+
+const setTimeZone = uncachedWrite((db, p: { clinicId: number; timeZone: string | null }) =>
+  db.updateTable("clinic_settings").set({ time_zone: p.timeZone }).where("clinic_id", "=", p.clinicId),
 );
 
 const notRunHours = query((db, p: { clinicId: number }) =>

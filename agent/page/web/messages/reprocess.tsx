@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { LocalReprocessing } from "../../types/messages.ts";
 import { call } from "../../../../server/web/api.ts";
-import { Loaded, Problem, useLocal } from "../../../../server/web/resource.tsx";
+import { Loaded, Problem, useLocalOnce } from "../../../../server/web/resource.tsx";
 import { DiffLines } from "../../../../server/web/ui/list/diff-lines.tsx";
 import { useAction } from "../../../../server/web/ui/form/use-action.ts";
 import { CloseButton, Dialog } from "../../../../server/web/ui/form-dialog/dialog.tsx";
@@ -10,7 +10,7 @@ import { t } from "./texts.ts";
 /** Shows what a message would become now. It is stored only after the user saw it. */
 export function Reprocess({ id, close, stored }: { id: string; close: () => void; stored: () => Promise<void> }) {
   const path = `/messages/${encodeURIComponent(id)}/reprocessing`;
-  const reprocessing = useLocal<LocalReprocessing>(path);
+  const reprocessing = useLocalOnce<LocalReprocessing>(path);
   const { run, error, isRunning } = useAction();
   const isStored = useSignal(false);
   const store = (seen: LocalReprocessing) =>

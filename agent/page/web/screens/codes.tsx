@@ -92,9 +92,11 @@ function MapDialog({
   done: () => Promise<void>;
 }) {
   const outcome = useSignal<LocalApplied | null>(null);
+  // The configuration as it was when the dialog opened: the agent refuses to change another.
+  const seen = useSignal(mark);
   const analyte = useSignal(suggestions[0] ?? "");
   const map = async () => {
-    const body = { device, code, analyte: analyte.value.trim(), mark };
+    const body = { device, code, analyte: analyte.value.trim(), mark: seen.value };
     outcome.value = await call<LocalApplied>("POST", "/codes", body);
     if (outcome.value.outcome === "applied") await done();
   };

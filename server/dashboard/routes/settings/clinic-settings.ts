@@ -17,10 +17,10 @@ import { actorOf } from "../commands.ts";
 
 // Settings of a clinic. The state of the session holds them for the pages.
 
+// The page sends what its user changed: the rest may be older than what another admin stored.
 const settingsBody = bodyReader({
-  language: Type.Union([Type.Literal("en"), Type.Literal("tr"), Type.Null()]),
-  time_zone: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
-  // A page of an older version sends none.
+  language: Type.Optional(Type.Union([Type.Literal("en"), Type.Literal("tr"), Type.Null()])),
+  time_zone: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
   confirms_connections: Type.Optional(Type.Boolean()),
   viewer_template: Type.Optional(Nullable(Type.String({ maxLength: VIEWER_TEMPLATE_CHARS_MAX }))),
   units: Type.Optional(
@@ -35,7 +35,8 @@ const settingsBody = bodyReader({
 export function clinicSettingsRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.put("/clinic/v1/clinics/:clinic/settings/clinic", { config: { access: "admin" } }, async (request) => {
     const settings: ClinicSettings = settingsBody(request.body);
-    if (settings.time_zone !== null && !IANAZone.isValidZone(settings.time_zone)) {
+    const { time_zone: zone = null } = settings;
+    if (zone !== null && !IANAZone.isValidZone(zone)) {
       throw new ApiError("REQUEST.INVALID_BODY", "time_zone is not an IANA time zone, such as Europe/Istanbul.");
     }
     const { confirms_connections, viewer_template: template = null, units } = settings;

@@ -1,18 +1,19 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
 
-/** The body of `PUT .../settings/clinic`. Null leaves the choice to each browser. */
+/** The body of `PUT .../settings/clinic`. What is absent stays as it is. */
 export interface ClinicSettings {
-  language: Language | null;
-  /** IANA name. */
-  time_zone: string | null;
-  /** Whether connections of other clinics to its patients wait for its confirmation. Absent, it stays as it is. */
+  /** Null leaves the choice to each browser. */
+  language?: Language | null;
+  /** IANA name. Null leaves the choice to each browser. */
+  time_zone?: string | null;
+  /** Whether connections of other clinics to its patients wait for its confirmation. */
   confirms_connections?: boolean;
-  /** Hours without results after which an order counts as not run. Absent, it stays as it is. */
+  /** Hours without results after which an order counts as not run. */
   not_run_hours?: number;
-  /** Address of a study in the archive's viewer. Null for none. Absent, it stays as it is. */
+  /** Address of a study in the archive's viewer. Null for none. */
   viewer_template?: string | null;
-  /** The units in which results are read. Absent, they stay as they are. */
+  /** The units in which results are read. */
   units?: UnitChoice;
 }
 

@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { AgentDevices, AgentShown } from "../../../dashboard/types/devices/devices.ts";
 import { call } from "../../api.ts";
 import { Loaded, useResource } from "../../resource.tsx";
@@ -42,8 +42,16 @@ interface EditorProps {
 function Editor({ title, close, path, state, edited, problems, reload }: EditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(edited);
+  // The stored text with which the typed one began: the server refuses to replace another.
+  const [base, setBase] = useState(edited);
+  useEffect(() => {
+    if (text !== base && text !== edited) return;
+    setText(edited);
+    setBase(edited);
+  }, [edited]);
   const save = async () => {
-    await call("PUT", `${clinicPath()}${path}`, { devices: text, edited });
+    await call("PUT", `${clinicPath()}${path}`, { devices: text, edited: base });
+    setBase(text);
     await reload();
   };
   const isSaved = text === edited;

@@ -16,7 +16,8 @@ export function EraseOwner({
   done: (report: ErasureReport) => Promise<void>;
   close: () => void;
 }) {
-  const plan = useResource<ErasurePlan>(`/owners/${fp}/erasure`);
+  // Read once: the admin erases what was named here, and a change by a colleague meanwhile is refused.
+  const plan = useResource<ErasurePlan>(`/owners/${fp}/erasure`, clinicPath(), false);
   const erase = async () => {
     if (plan.data === undefined) return;
     await done(await call<ErasureReport>("POST", `${clinicPath()}/owners/${fp}/erase`, { version: plan.data.version }));

@@ -16,7 +16,8 @@ import "./animal/animal.css";
 
 /** The owner of a patient, whom the read API does not name, and the other animals of the owner. */
 export function OwnerCard({ overview: { patient, owner, siblings }, reload }: OwnerProps) {
-  const [asked, ask] = useState<"edit" | "erase" | null>(null);
+  // The owner for whom a dialog was opened: a colleague may meanwhile change it, or give the animal another one.
+  const [asked, ask] = useState<{ what: "edit" | "erase"; owner: PatientOverview["owner"] } | null>(null);
   const [report, setReport] = useState<ErasureReport | null>(null);
   const { name, phone, email, language, time_zone } = owner;
   const isUnknown = name === null && phone === null && email === null;
@@ -32,11 +33,11 @@ export function OwnerCard({ overview: { patient, owner, siblings }, reload }: Ow
         <h2 id="owner">{t("owner")}</h2>
         {may("staff") && (
           <span class="actions no-print">
-            <button type="button" onClick={() => ask("edit")}>
+            <button type="button" onClick={() => ask({ what: "edit", owner })}>
               {isUnknown ? t("add") : t("edit")}
             </button>
             {may("admin") && (
-              <button type="button" onClick={() => ask("erase")}>
+              <button type="button" onClick={() => ask({ what: "erase", owner })}>
                 {t("erase")}
               </button>
             )}
@@ -68,8 +69,10 @@ export function OwnerCard({ overview: { patient, owner, siblings }, reload }: Ow
           [t("siblings"), siblings.length === 0 ? null : <Siblings key="siblings" of={siblings} />],
         ]}
       />
-      {asked === "edit" && <EditOwner owner={owner} page={`${LIST}/${patient.fp}`} reload={reload} close={end} />}
-      {asked === "erase" && <EraseOwner fp={owner.fp} done={noteErased} close={end} />}
+      {asked?.what === "edit" && (
+        <EditOwner owner={asked.owner} page={`${LIST}/${patient.fp}`} reload={reload} close={end} />
+      )}
+      {asked?.what === "erase" && <EraseOwner fp={asked.owner.fp} done={noteErased} close={end} />}
     </section>
   );
 }

@@ -88,13 +88,16 @@ function RecordHead({ record }: { record: RecordDetail }) {
 function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; reload: () => Promise<void> }) {
   const { route } = useLocation();
   const { run, retry, error, isRunning } = useAction();
-  const [asked, ask] = useState<"SIGNED" | "LOCKED" | null>(null);
+  const [asked, ask] = useState<RecordMove | null>(null);
   const path = `${clinicPath()}/records/${record.fp}`;
-  const move = async (to: RecordMove["to"]) => {
-    // The signature applies to the stored text, so unsaved text is stored first.
-    if (!(await draft.save())) return;
-    await call("POST", `${path}/move`, { version: draft.version(), to } satisfies RecordMove);
+  const move = async (to: RecordMove) => {
+    await call("POST", `${path}/move`, to);
     await reload();
+  };
+  // A signature applies to the stored text, so unsaved text is stored first. It applies to the version that the user reads when
+  // asked: the page shows a newer one of a colleague without a word.
+  const afterSave = async (to: RecordMove["to"], then: (move: RecordMove) => unknown) => {
+    if (await draft.save()) await then({ version: draft.version(), to });
   };
   const amend = async () => {
     const { fp } = await call<RecordDetail>("POST", `${path}/amend`, {});
@@ -108,17 +111,17 @@ function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; 
       {error !== undefined && <Problem error={error} retry={retry} />}
       <p class="actions">
         {next === "IN_PROGRESS" && (
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void run(() => move(next))}>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void run(() => afterSave(next, move))}>
             {t("begin")}
           </button>
         )}
         {next === "SIGNED" && (
-          <button type="button" class="primary" disabled={isBusy} onClick={() => ask(next)}>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void afterSave(next, ask)}>
             {t("sign")}
           </button>
         )}
         {next === "LOCKED" && (
-          <button type="button" disabled={isBusy} onClick={() => ask(next)}>
+          <button type="button" disabled={isBusy} onClick={() => void afterSave(next, ask)}>
             {t("lock")}
           </button>
         )}
@@ -130,12 +133,12 @@ function Moves({ record, draft, reload }: { record: RecordDetail; draft: Draft; 
       </p>
       {asked !== null && (
         <FormDialog
-          title={t(asked === "SIGNED" ? "signTitle" : "lockTitle")}
-          button={t(asked === "SIGNED" ? "sign" : "lock")}
+          title={t(asked.to === "SIGNED" ? "signTitle" : "lockTitle")}
+          button={t(asked.to === "SIGNED" ? "sign" : "lock")}
           act={() => move(asked)}
           close={() => ask(null)}
         >
-          <p>{t(asked === "SIGNED" ? "signText" : "lockText")}</p>
+          <p>{t(asked.to === "SIGNED" ? "signText" : "lockText")}</p>
         </FormDialog>
       )}
     </>

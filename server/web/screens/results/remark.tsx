@@ -8,21 +8,17 @@ import { Field } from "../../ui/form/field.tsx";
 import { formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 
+interface RemarkProps {
+  readonly study: StudyPage;
+  readonly reload: () => Promise<void>;
+}
+
 /** The remark of a vet for the owner. It is in the report, and on the printed page. */
-export function Remark({ study, reload }: { study: StudyPage; reload: () => Promise<void> }) {
-  const { remark, patient, fp } = study;
+export function Remark({ study, reload }: RemarkProps) {
+  const { remark, patient } = study;
   const [isOpen, setOpen] = useState(false);
-  const { run, error, isRunning } = useAction();
   const canWrite = patient !== null && may("staff");
   if (remark === null && !canWrite) return null;
-  const submit = (event: SubmitEvent) => {
-    const body: RemarkBody = { text: formValues(event)["text"] ?? "", seen: remark?.at ?? null };
-    void run(async () => {
-      await call("PUT", `${clinicPath()}/results/${fp}/remark`, body);
-      await reload();
-      setOpen(false);
-    });
-  };
   return (
     <section class={remark === null ? "no-print" : undefined} aria-labelledby="remark">
       <h2 id="remark">{t("remark")}</h2>
@@ -35,20 +31,7 @@ export function Remark({ study, reload }: { study: StudyPage; reload: () => Prom
         </>
       )}
       {isOpen ? (
-        <form class="no-print" onSubmit={submit}>
-          <Field label={t("words")} hint={t("hint")}>
-            <textarea name="text" rows={4} maxLength={REMARK_CHARS_MAX} defaultValue={remark?.text ?? ""} />
-          </Field>
-          {error !== undefined && <Problem error={error} />}
-          <p class="actions">
-            <button type="submit" disabled={isRunning}>
-              {t("save")}
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              {t("cancel")}
-            </button>
-          </p>
-        </form>
+        <RemarkForm study={study} reload={reload} close={() => setOpen(false)} />
       ) : (
         canWrite && (
           <p class="no-print">
@@ -59,6 +42,36 @@ export function Remark({ study, reload }: { study: StudyPage; reload: () => Prom
         )
       )}
     </section>
+  );
+}
+
+function RemarkForm({ study, reload, close }: RemarkProps & { close: () => void }) {
+  // The remark shown when the form opened: the server refuses to replace another.
+  const [seen] = useState(study.remark);
+  const { run, error, isRunning } = useAction();
+  const submit = (event: SubmitEvent) => {
+    const body: RemarkBody = { text: formValues(event)["text"] ?? "", seen: seen?.at ?? null };
+    void run(async () => {
+      await call("PUT", `${clinicPath()}/results/${study.fp}/remark`, body);
+      await reload();
+      close();
+    });
+  };
+  return (
+    <form class="no-print" onSubmit={submit}>
+      <Field label={t("words")} hint={t("hint")}>
+        <textarea name="text" rows={4} maxLength={REMARK_CHARS_MAX} defaultValue={seen?.text ?? ""} />
+      </Field>
+      {error !== undefined && <Problem error={error} />}
+      <p class="actions">
+        <button type="submit" disabled={isRunning}>
+          {t("save")}
+        </button>
+        <button type="button" onClick={close}>
+          {t("cancel")}
+        </button>
+      </p>
+    </form>
   );
 }
 

@@ -82,8 +82,6 @@ export function TypedActions(props: PlaceProps) {
   const { study } = props;
   const [isOpen, setOpen] = useState(false);
   if (!study.is_typed || !study.can.move || !may("staff")) return null;
-  const withdraw = ({ reason = "" }: Record<string, string>) =>
-    command(props, "withdraw", { revision: study.revision, reason });
   return (
     <>
       <a class="button" href={`/dashboard/manual-study/${study.fp}`}>
@@ -92,21 +90,23 @@ export function TypedActions(props: PlaceProps) {
       <button type="button" onClick={() => setOpen(true)}>
         {t("withdraw")}
       </button>
-      {isOpen && (
-        <FormDialog
-          title={t("withdraw")}
-          close={() => setOpen(false)}
-          act={withdraw}
-          button={t("withdraw")}
-          isDangerous
-        >
-          <p>{t("withdrawWhy")}</p>
-          <Field label={t("moveReason")} hint={t("moveReasonHint")}>
-            <input name="reason" required maxLength={200} autocomplete="off" />
-          </Field>
-        </FormDialog>
-      )}
+      {isOpen && <WithdrawDialog {...props} close={() => setOpen(false)} />}
     </>
+  );
+}
+
+/** Asks why a typed study is withdrawn. */
+function WithdrawDialog({ close, ...props }: PlaceProps & { close: () => void }) {
+  // The revision shown when the dialog opened.
+  const [revision] = useState(props.study.revision);
+  const withdraw = ({ reason = "" }: Record<string, string>) => command(props, "withdraw", { revision, reason });
+  return (
+    <FormDialog title={t("withdraw")} close={close} act={withdraw} button={t("withdraw")} isDangerous>
+      <p>{t("withdrawWhy")}</p>
+      <Field label={t("moveReason")} hint={t("moveReasonHint")}>
+        <input name="reason" required maxLength={200} autocomplete="off" />
+      </Field>
+    </FormDialog>
   );
 }
 

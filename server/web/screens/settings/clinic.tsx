@@ -1,10 +1,10 @@
 import { type ClinicSettings as Settings, NOT_RUN_HOURS } from "../../../dashboard/types/settings/clinic-settings.ts";
 import type { Language } from "../../../../shared/api/language.ts";
 import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
-import type { ClinicOfUser } from "../../../dashboard/types/settings/session.ts";
+import type { ClinicOfUser, SessionState } from "../../../dashboard/types/settings/session.ts";
 import { useState } from "preact/hooks";
 import { call } from "../../api.ts";
-import { Problem } from "../../resource.tsx";
+import { Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinic, clinicPath, refreshSession } from "../../session.ts";
 import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
@@ -20,20 +20,35 @@ import "./clinic.css";
 /** Settings, Clinic: language, time zone, and whether the clinic confirms connections of other clinics. */
 export function ClinicSettings() {
   return (
-    <SettingsFrame part="clinic">{clinic.value !== undefined && <SettingsForm of={clinic.value} />}</SettingsFrame>
+    <SettingsFrame part="clinic">
+      <SettingsOfClinic />
+    </SettingsFrame>
   );
 }
 
-function SettingsForm({
-  of: { name, fp, language, time_zone, confirms_connections, not_run_hours, viewer_template, units },
-}: {
-  of: ClinicOfUser;
-}) {
+function SettingsOfClinic() {
+  // Read when the screen opens: the page's own session may be hours old.
+  const session = useResource<SessionState>("/session", "", false);
+  return (
+    <Loaded of={session}>
+      {(data) => {
+        const clinics = data.state === "signed in" ? data.clinics : [];
+        const shown = clinics.find(({ fp }) => fp === clinic.value?.fp);
+        return shown !== undefined && <SettingsForm of={shown} />;
+      }}
+    </Loaded>
+  );
+}
+
+function SettingsForm({ of }: { of: ClinicOfUser }) {
+  // The settings as the form shows them: a save sends those that its user changed, and leaves another admin's changes.
+  const [opened, setOpened] = useState(of);
+  const { name, fp, language, time_zone, confirms_connections, not_run_hours, viewer_template, units } = opened;
   const { run, error, isRunning } = useAction();
   const [isSaved, setSaved] = useState(false);
   const submit = (event: SubmitEvent) => {
     const chosen = formValues(event);
-    const settings: Settings = {
+    const settings: Required<Settings> = {
       language: (chosen["language"] || null) as Language | null,
       time_zone: chosen["time_zone"] || null,
       confirms_connections: chosen["confirms_connections"] !== undefined,
@@ -43,7 +58,8 @@ function SettingsForm({
     };
     setSaved(false);
     void run(async () => {
-      await call("PUT", `${clinicPath()}/settings/clinic`, settings);
+      await call("PUT", `${clinicPath()}/settings/clinic`, changesOf(settings, opened));
+      setOpened({ ...opened, ...settings });
       await refreshSession();
       setSaved(true);
     });
@@ -72,7 +88,7 @@ function SettingsForm({
         <UnitsField of={units} />
         <ViewerField template={viewer_template} />
         <label class="check">
-          <input type="checkbox" name="confirms_connections" checked={confirms_connections} />{" "}
+          <input type="checkbox" name="confirms_connections" defaultChecked={confirms_connections} />{" "}
           <span>
             {t("confirms")} <span class="quiet">{t("confirmsHint")}</span>
           </span>
@@ -88,6 +104,12 @@ function SettingsForm({
       <Retention />
     </>
   );
+}
+
+function changesOf(chosen: Required<Settings>, opened: Required<Settings>): Settings {
+  const isChanged = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(opened[name as keyof Settings]);
+  return Object.fromEntries(Object.entries(chosen).filter(isChanged));
 }
 
 function LanguageAndZone({ language, time_zone }: Pick<ClinicOfUser, "language" | "time_zone">) {

@@ -29,7 +29,9 @@ interface Props {
 }
 
 /** Shares the report: by a link that ends, or by e-mail. */
-export function ShareDialog({ study, zone, state, close }: Props) {
+export function ShareDialog({ study: shown, zone, state, close }: Props) {
+  // The study as it was when the dialog opened: the server refuses to share another revision, such as one of another animal.
+  const [study] = useState(shown);
   const isFar = state.reach === "internet";
   const [way, setWay] = useState<"link" | "mail">(isFar || !state.sends_mail ? "link" : "mail");
   const [made, setMade] = useState<MadeLink | null>(null);

@@ -153,11 +153,22 @@ describe.skipIf(browserProblem() !== null)("messages in the agent's page", () =>
   test("a message is processed again after a code was mapped, and the difference is shown first", async () => {
     const page = await opened();
     const settings = JSON.parse(agent.host.text() ?? "") as { devices: object[] };
-    const devices = settings.devices.map((device) => ({ ...device, codes: { XYZ: "GLU" } }));
-    expect(await agent.host.apply(JSON.stringify({ ...settings, devices }))).toEqual({ outcome: "applied" });
+    const mapTo = async (analyte: string) => {
+      const devices = settings.devices.map((device) => ({ ...device, codes: { XYZ: analyte } }));
+      expect(await agent.host.apply(JSON.stringify({ ...settings, devices }))).toEqual({ outcome: "applied" });
+    };
+    await mapTo("CHOL");
     await page.getByRole("rowheader").getByRole("link").click();
     await page.getByRole("button", { name: "Process again" }).click();
     const difference = page.getByRole("region", { name: "Process this message again" });
+    await expect.poll(() => difference.textContent()).toMatch(/\+ CHOL {2}5\.1/);
+    // Another user maps the code elsewhere: what is stored is what was shown, or nothing.
+    const loaded = page.waitForResponse(/\/local\/v1\/messages\/[^/]+$/);
+    await mapTo("GLU");
+    await (await loaded).finished();
+    await page.getByRole("button", { name: "Store the change" }).click();
+    await page.getByText("the message changed meanwhile: look at the difference again").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Try again" }).click();
     await expect.poll(() => difference.textContent()).toMatch(/- XYZ {2}5\.1.*\n\+ GLU {2}5\.1/s);
     expect(agent.status().outbox.depth).toBe(0);
     await expectAccessible(page);

@@ -92,6 +92,16 @@ describe.skipIf(browserProblem() !== null)("the queue, the codes and the log in 
     await send(port, hl7Result("Zeytin", [["XYZ^<b>Own</b> test", "5.1", "mmol/L"]]));
     await settled(agent, 1);
     await page.getByRole("button", { name: "Map XYZ" }).click();
+    // Another user changes the configuration meanwhile: it is not changed unseen, and the typed analyte stays.
+    await page.getByLabel("Analyte").fill("GLU");
+    expect(await agent.host.apply(`${agent.host.text()}\n# by another user\n`)).toEqual({ outcome: "applied" });
+    await send(port, hl7Result("Zeytin", [["ABC^Other test", "5.1", "mmol/L"]]));
+    await page.getByText("Map ABC").waitFor();
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("the file changed meanwhile").waitFor();
+    expect(await page.getByLabel("Analyte").inputValue()).toBe("GLU");
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Map XYZ" }).click();
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByLabel("Analyte").fill("GLUU");

@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { OrderList } from "../../../../shared/api/agent/agent-lists.ts";
+import type { ClinicOfUser } from "../../../../server/dashboard/types/settings/session.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { clinic, connection, keyPermissions, patient, study } from "../../../server/harness.ts";
 import {
@@ -145,8 +146,24 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const hours = page.getByLabel("Hours after which an order counts as not run");
     await expect.poll(() => hours.inputValue()).toBe("2");
     await hours.fill("1");
-    await page.getByRole("button", { name: "Save", exact: true }).click();
+    // Another admin changes other settings meanwhile, and they stay. A refused save keeps what was chosen.
+    const colleague = await makeUser(dashboard, "admin", ours);
+    await colleague.call("PUT", "/settings/clinic", { time_zone: "Europe/Istanbul", confirms_connections: false });
+    const confirms = page.getByRole("checkbox", { name: /^Other clinics wait/ });
+    const viewer = page.getByLabel("Viewer of the archive");
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    await confirms.uncheck();
+    await viewer.fill("https://archive.example/");
+    await save.click();
+    await page.getByRole("alert").getByText("viewer_template is").waitFor();
+    expect(await confirms.isChecked()).toBe(false);
+    await confirms.check();
+    await viewer.fill("");
+    await save.click();
     await page.getByText("Saved.").waitFor();
+    const { body } = await colleague.call<{ clinics: ClinicOfUser[] }>("GET", "/clinic/v1/session");
+    const stored = { time_zone: "Europe/Istanbul", confirms_connections: false, not_run_hours: 1 };
+    expect(body.clinics).toEqual([expect.objectContaining(stored)]);
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole("link", { name: "Today", exact: true }).click();

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { strToU8, zipSync } from "fflate";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { DevicesBody } from "../../../../server/dashboard/types/devices/devices.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import {
   browserProblem,
@@ -18,7 +19,7 @@ import { patiently } from "../../../support/runner/patience.ts";
 import { AGENT, freePort, until } from "../../../support/machine/processes.ts";
 import { TestAgent } from "../../../support/peers/running-agent.ts";
 import { clinic } from "../../../server/harness.ts";
-import { startDashboard } from "../../harness.ts";
+import { makeUser, startDashboard } from "../../harness.ts";
 
 // Method: an admin in a real browser, `agent pair` as a real process, and a real agent.
 
@@ -94,7 +95,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
   test(
     "an admin edits devices: a faulty line comes back with its reason, the corrected one runs",
     async () => {
-      const { openAs, fp, url, makeFreshKey } = await startClinic();
+      const { openAs, fp, url, makeFreshKey, ...server } = await startClinic();
       const [first, second] = [await freePort(), await freePort()];
       const agent = new TestAgent();
       onTestFinished(() => agent.close());
@@ -113,9 +114,30 @@ describe.skipIf(problem !== null)("in a browser", () => {
       await expectFitsPhone(page);
 
       const more = `- id: chem-2\n  profile: generic-astmm\n  connection:\n    listen: 127.0.0.1:${second}\n`;
-      await field.fill(text + more);
       // The PC is off: else it may fetch them before the page says that it will.
       await agent.stop();
+      // The field follows another admin until something is typed. What is typed then stays, and replaces no text that was not seen.
+      const colleague = await makeUser(server, "admin", fp);
+      const { agents } = (await colleague.call<DevicesBody>("GET", "/devices")).body;
+      const store = async (stored: string, edited: string) => {
+        const loaded = page.waitForResponse(
+          (answer) => answer.url().endsWith("/devices") && answer.request().method() === "GET",
+        );
+        const { status } = await colleague.call("PUT", `/agents/${agents[0]?.fp}/devices`, { devices: stored, edited });
+        expect(status).toBe(200);
+        await (await loaded).finished();
+      };
+      await store(`# Lab\n${text}`, text);
+      await expect.poll(() => field.inputValue()).toBe(`# Lab\n${text}`);
+      await field.fill(text + more);
+      await store(text, `# Lab\n${text}`);
+      await page.getByRole("button", { name: "Save and send to the PC" }).click();
+      await page.getByText("The devices changed meanwhile").waitFor();
+      expect(await field.inputValue()).toBe(text + more);
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Edit devices" }).click();
+      await expect.poll(() => field.inputValue()).toBe(text);
+      await field.fill(text + more);
       await page.getByRole("button", { name: "Save and send to the PC" }).click();
       await page.getByText("Saved. The PC fetches the devices").first().waitFor();
       await agent.runWith(url, devices);

@@ -83,6 +83,17 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await click(page, "Sign");
     await page.getByText("Signed records cannot be changed.").waitFor();
     await expectWellMade(page);
+    // A colleague changes the text before the signature, which would apply to a text that its user did not read.
+    const staff = await makeUser(dashboard, "staff", ours);
+    const stored = async () => (await staff.call<RecordDetail>("GET", `/records/${fp}`)).body;
+    const newer = { version: (await stored()).version, assessment: "Sprain." };
+    expect((await staff.call("PATCH", `/records/${fp}`, newer)).status).toBe(200);
+    await expect.poll(() => page.locator("textarea").nth(2).inputValue()).toBe("Sprain.");
+    await inDialog(page, "Sign");
+    await page.getByText("Someone else changed this record after you opened it").waitFor();
+    expect((await stored()).status).toBe("IN_PROGRESS");
+    await inDialog(page, "Cancel");
+    await click(page, "Sign");
     await inDialog(page, "Sign");
     await page.getByText("Left hind leg painful.").waitFor();
     await page.getByRole("button", { name: "Lock" }).waitFor();
@@ -90,8 +101,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(await shown(fp)).toMatchObject(signed);
     await expect.poll(() => page.getByRole("textbox").count()).toBe(0);
     await expectWellMade(page);
-    const staff = await makeUser(dashboard, "staff", ours);
-    const { version } = (await staff.call<RecordDetail>("GET", `/records/${fp}`)).body;
+    const { version } = await stored();
     expect((await staff.call("PATCH", `/records/${fp}`, { version, plan: "Other" })).status).toBe(409);
 
     await click(page, "Amend");

@@ -181,6 +181,23 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
       .getByText(/150 mg\/dL/)
       .waitFor();
     await expectAccessible(page);
+    // An earlier run arrives meanwhile and makes other limits, which the admin looks at first.
+    const loaded = page.waitForResponse(/\/quality\/series\//);
+    const early = { material: null, lot: "M7", expires: null, source: { device_id: "glucose meter" } };
+    await pushQuality(
+      server,
+      key,
+      controlRun({ ...early, measured_at: "2026-11-01T10:00:00.000Z", results: [result(140)] }),
+    );
+    await (await loaded).finished();
+    await press(page, /^Accept \d/);
+    await page.getByRole("dialog").getByText("The first runs of this control changed meanwhile").waitFor();
+    await press(page, "Cancel");
+    await press(page, "Look and accept");
+    await page
+      .getByRole("dialog")
+      .getByText(/140 mg\/dL/)
+      .waitFor();
     await press(page, /^Accept \d/);
     await page
       .getByText(/Own limits since .*, from 20 runs, accepted by admin/)

@@ -8,7 +8,8 @@ import {
   sharedBrowser,
 } from "../../../support/peers/browser.ts";
 import { clinicEntities, dog, ours, pushTo, readStudy, waiting } from "../../unmatched-clinic.ts";
-import type { SavedAnimal } from "../../../../server/dashboard/types/animals.ts";
+import type { EditAnimalBody, EditedAnimal, SavedAnimal } from "../../../../server/dashboard/types/animals.ts";
+import type { PatientOverview } from "../../../../server/dashboard/types/patients.ts";
 import { connection, patient, study } from "../../../server/harness.ts";
 import { event } from "../../../server/records.ts";
 import { makeUser, startDashboard } from "../../harness.ts";
@@ -120,10 +121,35 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
     await dialog.getByLabel("Phone").fill("+90 533 999 88 77");
+    // Another user changes the owner meanwhile: the page shows it, and the typed phone stays and is refused.
+    const overview = async () => (await staff.call<PatientOverview>("GET", `/patients/${body.fp}`)).body;
+    const before = (await overview()).owner;
+    const theirs = { ...owner, email: "elif@example.org", version: before.version };
+    expect((await staff.call("PUT", `/owners/${before.fp}`, theirs)).status).toBe(200);
+    await page.getByText("elif@example.org").waitFor();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Somebody changed this owner meanwhile.").waitFor();
+    expect(await dialog.getByLabel("Phone").inputValue()).toBe("+90 533 999 88 77");
+    expect((await overview()).owner).toMatchObject({ email: "elif@example.org", phone: null });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await press(page, "Change the owner's data");
+    await dialog.getByLabel("Phone").fill("+90 533 999 88 77");
     await dialog.getByText("Language and time zone").click();
     await dialog.getByLabel("Language of reports").selectOption("tr");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "+90 533 999 88 77" }).waitFor();
+
+    // The animal gets another owner while the first one's data are open: they are not saved over the other one's.
+    await press(page, "Change the owner's data");
+    await dialog.getByLabel("Phone").fill("+90 533 999 88 00");
+    const { animal: now, version } = (await staff.call<EditedAnimal>("GET", `/patients/${body.fp}/edit`)).body;
+    const moved: EditAnimalBody = { animal: { ...now, owner: { ...owner, name: "Can Deniz" } }, seen: [], version };
+    expect((await staff.call("PUT", `/patients/${body.fp}`, moved)).status).toBe(200);
+    await page.getByText("Can Deniz").waitFor();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("This owner does not exist.").waitFor();
+    expect((await overview()).owner).toMatchObject({ name: "Can Deniz", phone: null });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
 
     await press(page, "Deceased");
     await expectAccessible(page);

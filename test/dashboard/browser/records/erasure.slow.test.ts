@@ -8,6 +8,7 @@ import {
   sharedBrowser,
 } from "../../../support/peers/browser.ts";
 import type { SavedAnimal } from "../../../../server/dashboard/types/animals.ts";
+import type { PatientOverview } from "../../../../server/dashboard/types/patients.ts";
 import { makeUser, startDashboard } from "../../harness.ts";
 import { clinicEntities, ours } from "../../unmatched-clinic.ts";
 
@@ -38,8 +39,20 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByText("+90 555 000 11 22").waitFor();
 
+    // An owner who changed after the admin looked is not erased.
     await page.getByRole("button", { name: "Erase the owner's data…" }).click();
+    await dialog.getByText("1 animal and 0 results stay").waitFor();
+    const { fp, version } = (await staff.call<PatientOverview>("GET", `/patients/${body.fp}`)).body.owner;
+    const newer = { ...owner, name: "Elif Deniz", version };
+    expect((await staff.call("PUT", `/owners/${fp}`, newer)).status).toBe(200);
+    await page.getByText("Elif Deniz", { exact: true }).waitFor();
     await dialog.getByRole("button", { name: "Erase the owner's data", exact: true }).click();
+    await dialog.getByText("Somebody changed this owner meanwhile.").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+
+    await page.getByRole("button", { name: "Erase the owner's data…" }).click();
+    const changed = page.getByRole("dialog", { name: "Erase Elif Deniz?" });
+    await changed.getByRole("button", { name: "Erase the owner's data", exact: true }).click();
     await page.getByRole("heading", { name: "The owner's data are erased" }).waitFor();
     await expectAccessible(page);
     await expectFitsPhone(page);

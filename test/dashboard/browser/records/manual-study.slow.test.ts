@@ -1,5 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { CorrectionBody, ManualStudyBody } from "../../../../server/dashboard/types/results/manual-study.ts";
+import type { StudyPage } from "../../../../server/dashboard/types/results/results.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import {
   browserProblem,
@@ -9,7 +11,7 @@ import {
   sharedBrowser,
 } from "../../../support/peers/browser.ts";
 import { clinic, connection, patient } from "../../../server/harness.ts";
-import { startDashboard } from "../../harness.ts";
+import { makeUser, startDashboard } from "../../harness.ts";
 
 const fp = newFp("clinic");
 const dog = patient({ name: "<i>Karabaş</i>", date_of_birth: "2020-01-01", external_ids: ["990000000000001"] });
@@ -97,6 +99,29 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await page.getByRole("link", { name: "Correct values" }).waitFor();
     const studies = await server.app.inject({ url: `/clinic/v1/clinics/${fp}/today`, headers: await cookieOf(page) });
     expect(studies.json<{ newest: unknown[] }>().newest).toHaveLength(1);
+  });
+
+  test("a typed study that a colleague corrects meanwhile is not removed", async () => {
+    const server = await started();
+    const colleague = await makeUser(server, "staff", fp);
+    const acquired_at = new Date(server.clock.now - 60_000).toISOString();
+    const typed = (value: string): Omit<CorrectionBody, "revision"> => ({
+      ...{ modality: "BIOCHEMISTRY", acquired_at, results: [{ analyte: "ALT", value, unit: "U/L" }] },
+    });
+    const body: ManualStudyBody = { ...typed("15"), patient_fp: dog.fp, entry_id: "a".repeat(32) };
+    const saved = await colleague.call<{ fp: string }>("POST", "/manual-study", body);
+    const path = `/results/${saved.body.fp}`;
+    const page = await server.openAs(browser, "staff", fp, path);
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Remove study" }).click();
+    await dialog.getByLabel("Reason").fill("typed twice");
+    const correction: CorrectionBody = { ...typed("150"), revision: 1 };
+    expect((await colleague.call("POST", `${path}/correct`, correction)).status).toBe(200);
+    await page.getByText("corrected by hand").first().waitFor();
+    await dialog.getByRole("button", { name: "Remove study" }).click();
+    await dialog.getByText("This study was changed meanwhile.").waitFor();
+    expect(await dialog.getByLabel("Reason").inputValue()).toBe("typed twice");
+    expect((await colleague.call<StudyPage>("GET", path)).body.place).toMatchObject({ kind: "patient" });
   });
 
   test("a search finds analytes of all kinds, and the words of a rapid test are chosen", async () => {

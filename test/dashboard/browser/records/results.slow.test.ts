@@ -23,7 +23,8 @@ import {
 } from "../../../server/harness.ts";
 import { startSmtpReceiver } from "../../../support/peers/smtp-receiver.ts";
 import { createMailer } from "../../../../server/operations/mail/smtp.ts";
-import { openPage, startDashboard } from "../../harness.ts";
+import type { MoveBody, StudyPage } from "../../../../server/dashboard/types/results/results.ts";
+import { makeUser, openPage, startDashboard } from "../../harness.ts";
 import { chemistry, hostile, profile, resultsClinic } from "../../results-clinic.ts";
 
 const problem = browserProblem();
@@ -84,6 +85,20 @@ describe.skipIf(problem !== null)("in a browser", () => {
       .getByText(/moved by hand · by staff .* · filed to Minnoş · wrong card/)
       .first()
       .waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("heading", { name: "Karabaş" }).waitFor();
+
+    // While its dialog is open a colleague moves the study to another animal, whose results the owner does not get.
+    await page.getByRole("button", { name: "Share with owner" }).click();
+    await dialog.getByRole("button", { name: "Make the link" }).waitFor();
+    const colleague = await makeUser(server, "staff", ours);
+    const shown = async () => (await colleague.call<StudyPage>("GET", `/results/${sent.fp}`)).body;
+    const move: MoveBody = { revision: (await shown()).revision, patient_fp: cat.fp, reason: "wrong card" };
+    expect((await colleague.call("POST", `/results/${sent.fp}/move`, move)).status).toBe(200);
+    await page.locator("h1").filter({ hasText: "Minnoş" }).waitFor();
+    await dialog.getByRole("button", { name: "Make the link" }).click();
+    await dialog.getByText("This study was changed meanwhile.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("heading", { name: "Karabaş" }).waitFor();
 
@@ -480,7 +495,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
   );
 
   test("staff writes a remark for the owner, and an admin sets the head of the report", async () => {
-    const { ours, dog, push, open } = await startResults();
+    const { server, ours, dog, push, open } = await startResults();
     const filed = chemistry(dog);
     await push(filed);
     const page = await open(browser, "admin", ours, `/results/${filed.fp}`);
@@ -490,6 +505,24 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await page.getByRole("button", { name: "Save the remark" }).click();
     await page.getByRole("button", { name: "Edit the remark" }).waitFor();
     expect(await page.locator(".remark-text").textContent()).toBe("Bol su verin.");
+
+    // A remark that a colleague writes while the form is open stays, and so does the typed one.
+    await page.getByRole("button", { name: "Edit the remark" }).click();
+    await page.getByLabel("What the owner should know").fill("Az su verin.");
+    const colleague = await makeUser(server, "staff", ours);
+    const { remark } = (await colleague.call<StudyPage>("GET", `/results/${filed.fp}`)).body;
+    server.clock.now += 60_000;
+    const theirs = { text: "Aç bırakmayın.", seen: remark?.at };
+    expect((await colleague.call("PUT", `/results/${filed.fp}/remark`, theirs)).status).toBe(200);
+    // The page loads the study again with the next result of the clinic.
+    const loaded = page.waitForResponse(new RegExp(`/results/${filed.fp}$`));
+    await push(study({ patient_fp: dog.fp }));
+    await (await loaded).finished();
+    await page.getByRole("button", { name: "Save the remark" }).click();
+    await page.getByText("Somebody changed the remark meanwhile.").waitFor();
+    expect(await page.getByLabel("What the owner should know").inputValue()).toBe("Az su verin.");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await expect.poll(() => page.locator(".remark-text").textContent()).toBe("Aç bırakmayın.");
     await chooseLanguage(page, "tr");
     await page.getByText("Alanin aminotransferaz").waitFor();
 

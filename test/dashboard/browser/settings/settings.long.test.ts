@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { RangesInUse } from "../../../../server/dashboard/types/settings/ranges.ts";
 import type { Store } from "../../../../server/database/store.ts";
 import { findClinic, listKeys } from "../../../../server/records/clinics/keys.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
@@ -146,6 +147,21 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("region", { name: "Intervals in use" }).getByText("90-120.5").waitFor();
     await page.getByRole("button", { name: "Edit alt-horse-donkey" }).click();
     await dialog.getByLabel("Sex").selectOption("F");
+    // A critical limit that another admin adds while the form is open stays.
+    const { call } = await makeUser(server, "admin", fp);
+    const { rows, version } = (await call<RangesInUse>("GET", "/ranges")).body;
+    const limited = rows.map((row) => (row.id === "alt-horse-donkey" ? { ...row, critical_high: "300" } : row));
+    const text = limited.map((row) => JSON.stringify(row)).join("\n");
+    const loaded = page.waitForResponse(/\/ranges$/);
+    expect((await call("PUT", "/ranges", { text, low_quality: false, replaces: version })).status).toBe(200);
+    await (await loaded).finished();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Someone else changed the intervals meanwhile.").waitFor();
+    expect(await dialog.getByLabel("Sex").inputValue()).toBe("F");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Edit alt-horse-donkey" }).click();
+    expect(await dialog.getByLabel("Critical above").inputValue()).toBe("300");
+    await dialog.getByLabel("Sex").selectOption("F");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("horse, donkey, females").waitFor();
     await page.getByRole("button", { name: "Remove alt-horse-donkey" }).click();
@@ -160,7 +176,6 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectFitsPhone(page);
 
     // A clinic that reads SI units sees the preview and the critical limits in them, and what was typed on the pointer.
-    const { call } = await makeUser(server, "admin", fp);
     const units = { system: "si", exceptions: {} };
     await call("PUT", "/settings/clinic", { language: null, time_zone: null, units });
     await page.reload();

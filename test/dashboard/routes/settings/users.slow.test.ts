@@ -174,5 +174,12 @@ test("settings of the clinic appear in the session, and a wrong zone is refused"
   const { body } = await admin.call("GET", "/clinic/v1/session");
   expect(body).toMatchObject({ clinics: [{ fp: ours, language: "tr", time_zone: "Europe/Istanbul" }] });
   expect((await put({ language: "tr", time_zone: "Mars/Olympus" })).status).toBe(400);
-  expect((await put({ language: null, time_zone: null })).status).toBe(200);
+  expect((await put({ confirms_connections: false, not_run_hours: 3 })).status).toBe(200);
+  expect((await put({ language: null })).status).toBe(200);
+  const kept = { language: null, time_zone: "Europe/Istanbul", confirms_connections: false, not_run_hours: 3 };
+  expect((await admin.call("GET", "/clinic/v1/session")).body).toMatchObject({ clinics: [kept] });
+  expect((await put({ time_zone: null })).status).toBe(200);
+  expect((await put({})).status).toBe(200);
+  const last = { ...kept, time_zone: null };
+  expect((await admin.call("GET", "/clinic/v1/session")).body).toMatchObject({ clinics: [last] });
 });

@@ -27,7 +27,9 @@ interface RowFormProps {
 }
 
 /** Adds, changes or removes one interval: the server takes all rows with this change, and checks them as those of a file. */
-export function RowForm({ of: { row, isRemoval }, inUse, reload, close }: RowFormProps) {
+export function RowForm({ of: { row, isRemoval }, inUse: shown, reload, close }: RowFormProps) {
+  // The rows that were in use when the form opened: the server refuses to replace others.
+  const [inUse] = useState(shown);
   const [faults, setFaults] = useState<Extract<RangePreview, { state: "faulty" }> | null>(null);
   const [isReversed, setReversed] = useState(false);
   const store = async (rows: readonly ClinicRange[]) => {

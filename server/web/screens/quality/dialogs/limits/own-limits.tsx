@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { AcceptBody, SeriesBody } from "../../../../../dashboard/types/quality.ts";
 import { sdRange } from "../../../../../../shared/clinical/control/statistics.ts";
 import { call } from "../../../../api.ts";
@@ -10,7 +11,7 @@ import { t } from "../texts.ts";
 /** Shows the limits that the first runs make, and the runs to look at before a person accepts them. */
 export function AcceptOwn({
   of: { series, points },
-  proposal: { mean, sd, runs, outliers },
+  proposal,
   close,
   reload,
 }: {
@@ -19,6 +20,8 @@ export function AcceptOwn({
   close: () => void;
   reload: () => Promise<void>;
 }) {
+  // The limits and runs shown when the dialog opened: the server refuses to accept others.
+  const [{ mean, sd, runs, outliers }] = useState(proposal);
   const apart = points.filter(({ id }) => outliers.includes(id));
   const weak = sdRange(runs);
   const target = [targetText({ mean, sd }), series.unit].filter(Boolean).join(" ");
