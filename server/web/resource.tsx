@@ -151,11 +151,11 @@ function titleOf({ code, status }: RequestError): "forbidden" | "offline" | "fai
 /** Returns the translated sentence of a refusal or an error code; without a translation the server's own sentence. */
 function sentenceOf({ code, message, refusal }: RequestError): string {
   if (refusal !== null) return refusal.text(language.value);
-  const known = sessionErrors.find((one) => one === code);
+  const known = knownErrors.find((one) => one === code);
   return known === undefined ? message : t(known);
 }
 
-const sessionErrors = [
+const knownErrors = [
   "SESSION.REQUIRED",
   "SESSION.SIGN_IN_FAILED",
   "SESSION.WRONG_PASSWORD",
@@ -165,6 +165,7 @@ const sessionErrors = [
   "SESSION.SECOND_FACTOR_ENDED",
   "SESSION.FORBIDDEN",
   "CLINIC.SUSPENDED",
+  "RECORD.NOT_FOUND",
   "OFFLINE",
 ] as const;
 
@@ -211,5 +212,6 @@ const t = translations({
     "The operator of this server has suspended the clinic. Results of its devices are kept meanwhile. Ask the operator.",
     "Sunucunun işleticisi kliniği askıya aldı. Cihazlarınızın sonuçları bu sırada saklanır. İşleticiye başvurun.",
   ],
+  "RECORD.NOT_FOUND": ["This does not exist, or no longer.", "Bu kayıt yok ya da artık yok."],
   OFFLINE: ["Check the network. The page tries again.", "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor."],
 });

@@ -147,7 +147,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect((await staff.call("PUT", `/patients/${body.fp}`, moved)).status).toBe(200);
     await page.getByText("Can Deniz").waitFor();
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("This owner does not exist.").waitFor();
+    await dialog.getByText("This does not exist, or no longer.").waitFor();
     expect((await overview()).owner).toMatchObject({ name: "Can Deniz", phone: null });
     await dialog.getByRole("button", { name: "Cancel" }).click();
 

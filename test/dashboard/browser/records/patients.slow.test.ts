@@ -312,8 +312,10 @@ describe.skipIf(problem !== null)("in a browser", () => {
     expect(await page.locator("main img").count()).toBe(0);
     expect(await page.getByRole("button", { name: "Close the connection" }).count()).toBe(0);
     await page.goto(new URL(`/dashboard/patients/${newFp("patient")}`, page.url()).href);
-    await page.getByText("This patient does not exist.").waitFor();
+    await page.getByText("This does not exist, or no longer.").waitFor();
     await expectAccessible(page);
+    await chooseLanguage(page, "tr");
+    await page.getByText("Bu kayıt yok ya da artık yok.").waitFor();
   });
 
   test("staff requests a patient of another clinic, which confirms it on Today and ends it on the patient's page", async () => {
@@ -399,7 +401,7 @@ describe.skipIf(problem !== null)("in a browser", () => {
     await dialog.getByLabel("Fingerprint").fill("patient_01K9DEM0000000000000P00099");
     await dialog.getByRole("checkbox").check();
     await dialog.getByRole("button", { name: "Connect" }).click();
-    await dialog.getByText("This patient does not exist.").waitFor();
+    await dialog.getByText("This does not exist, or no longer.").waitFor();
     await dialog.getByLabel("Fingerprint").fill(pamuk.fp);
     await dialog.getByRole("button", { name: "Connect" }).click();
     await page.getByRole("heading", { name: "Pamuk" }).waitFor();
