@@ -149,7 +149,8 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
 
   test("an open dialog keeps its series and its text when a later control of another one arrives", async () => {
     const { server, key, page } = await openClinic();
-    await pushQuality(server, key, controlRun());
+    const at = (measured_at: string, value: number) => controlRun({ measured_at, results: [result(value)] });
+    await pushQuality(server, key, at("2026-11-19T05:10:00.000Z", 90), at("2026-11-20T05:10:00.000Z", 92));
     await press(page, "Enter the limits of the sheet");
     const mean = page.getByLabel("Mean", { exact: true });
     await mean.fill("92");
@@ -159,6 +160,13 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await expectAccessible(page);
     expect(await mean.inputValue()).toBe("92");
     expect(new URL(page.url()).searchParams.get("analyte")).toBe("GLU");
+    // An older control that arrives late leaves the chosen point chosen.
+    await page.keyboard.press("Escape");
+    const chart = (runs: number) => page.getByRole("slider", { name: new RegExp(`level 1, ${runs} runs`) });
+    await chart(2).press("ArrowLeft");
+    await expect.poll(() => chart(2).getAttribute("aria-valuetext")).toContain("90 mg/dL");
+    await pushQuality(server, key, at("2026-11-18T05:10:00.000Z", 91));
+    await expect.poll(() => chart(3).getAttribute("aria-valuetext")).toContain("90 mg/dL");
   });
 
   test("a typed glucose meter has a chart, and after 20 runs an admin looks at an outlier and accepts own limits", async () => {
