@@ -38,9 +38,11 @@ export function Images() {
 
 function Study({ study }: { study: LocalImageStudy }) {
   const { device, received_at, states, images, has_more, removed, forwards, shown } = study;
-  const [large, setLarge] = useState<number | null>(null);
-  const image = large === null ? undefined : shown[large];
-  const kept = shown.flatMap(({ is_removed }, index) => (is_removed ? [] : [index]));
+  /** The id of the open image: an earlier one may be added before it. */
+  const [large, setLarge] = useState<string | null>(null);
+  const at = shown.findIndex(({ id }) => id === large);
+  const kept = shown.flatMap(({ id, is_removed }) => (is_removed ? [] : [id]));
+  const turned = (now: string | null, by: number) => kept[(kept.indexOf(now ?? "") + by + kept.length) % kept.length];
   return (
     <section class="card image-study">
       <h2>
@@ -68,18 +70,18 @@ function Study({ study }: { study: LocalImageStudy }) {
             {one.is_removed ? (
               <p class="image-removed">{t("removed")}</p>
             ) : (
-              <Thumbnail of={one} number={index + 1} count={images} open={() => setLarge(index)} />
+              <Thumbnail of={one} number={index + 1} count={images} open={() => setLarge(one.id)} />
             )}
           </li>
         ))}
       </ul>
-      {image !== undefined && (
+      {large !== null && at >= 0 && (
         <LargePicture
-          id={image.id}
-          number={(large ?? 0) + 1}
+          id={large}
+          number={at + 1}
           count={images}
           shown={kept.length}
-          turn={(by) => setLarge((now) => kept[(kept.indexOf(now ?? 0) + by + kept.length) % kept.length] ?? null)}
+          turn={(by) => setLarge((now) => turned(now, by) ?? null)}
           close={() => setLarge(null)}
         />
       )}

@@ -43,6 +43,7 @@ export function LargePicture({ id, number, count, shown, turn, close }: LargePic
   };
   return (
     <PictureDialog
+      id={id}
       title={t("imageOf", { number, count })}
       close={close}
       count={shown}

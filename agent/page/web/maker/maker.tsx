@@ -125,9 +125,9 @@ function Draft({
             <p>{t("noResults")}</p>
           ) : (
             <Rows
-              view={view}
+              key={message}
+              {...{ view, choose: light }}
               record={chosen.value?.message === message ? chosen.value.record : null}
-              choose={light}
               map={(record, analyte, code) => click([{ analyte, message, record, code: code.slice(0, 200) }])}
             />
           )}

@@ -55,9 +55,9 @@ export function Rows({
             [t("printed"), "labelled"],
           ]}
         >
-          {rows.map((row, index) => (
+          {keyed(rows).map(({ key, row }) => (
             <Row
-              key={index}
+              key={key}
               row={row}
               isLit={row.record !== null && row.record === record}
               lang={language.value}
@@ -79,6 +79,17 @@ export function Rows({
       )}
     </>
   );
+}
+
+/** Keys by record and code, so that what the user typed stays with its row when another role adds or removes rows. */
+function keyed(rows: readonly MakerRow[]): readonly { key: string; row: MakerRow }[] {
+  const counts = new Map<string, number>();
+  return rows.map((row) => {
+    const name = `${row.record} ${row.code}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return { key: `${name} ${count}`, row };
+  });
 }
 
 function SampleFacts({ of }: { of: MakerSample }) {

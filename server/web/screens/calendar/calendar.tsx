@@ -10,6 +10,7 @@ import { EventForm } from "./event-form.tsx";
 import { Month } from "./month.tsx";
 import { dayName, t } from "./texts.ts";
 import { addMonths, daysOfMonth, partOfDay, spanOf } from "./times.ts";
+import { MovingRows } from "../../ui/list/moving-rows.tsx";
 import "../../ui/list/list-bar.css";
 import "./calendar.css";
 
@@ -47,16 +48,18 @@ export function Calendar() {
             {view === "month" ? (
               <Month days={days} month={chosen.slice(0, 7)} today={today} events={events} />
             ) : (
-              days.map((day) => (
-                <Day
-                  key={day}
-                  day={day}
-                  isToday={day === today}
-                  events={events.filter((event) => partOfDay(spanOf(event), day, zone) !== null)}
-                  reload={list.reload}
-                  edit={setOpen}
-                />
-              ))
+              <MovingRows>
+                {days.map((day) => (
+                  <Day
+                    key={day}
+                    day={day}
+                    isToday={day === today}
+                    events={events.filter((event) => partOfDay(spanOf(event), day, zone) !== null)}
+                    reload={list.reload}
+                    edit={setOpen}
+                  />
+                ))}
+              </MovingRows>
             )}
             {open !== null && (
               <EventForm

@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { CorrectionBody, TypedAnalyte, TypedStudy } from "../../../dashboard/types/results/manual-study.ts";
 import type { StudyPage } from "../../../dashboard/types/results/results.ts";
 import { call } from "../../api.ts";
@@ -19,21 +19,21 @@ export function Correction({ fp }: { fp: string }) {
     <>
       <h1>{t("correction")}</h1>
       <Loaded of={catalogue}>
-        {(analytes) => (
-          <Loaded of={study}>
-            {(stored) =>
-              stored.is_typed && stored.patient !== null ? (
-                <Values catalogue={analytes} stored={stored} />
-              ) : (
-                <Empty title={t("notTyped")}>
-                  <a href={`/dashboard/results/${fp}`}>{t("openResult")}</a>
-                </Empty>
-              )
-            }
-          </Loaded>
-        )}
+        {(analytes) => <Loaded of={study}>{(stored) => <Typed catalogue={analytes} stored={stored} />}</Loaded>}
       </Loaded>
     </>
+  );
+}
+
+/** The form stays when another user withdraws the study meanwhile: saving then says so, and nothing that was typed is lost. */
+function Typed({ catalogue, stored }: { catalogue: readonly TypedAnalyte[]; stored: StudyPage }) {
+  const typed = useRef<StudyPage | null>(null);
+  if (stored.is_typed && stored.patient !== null) typed.current = stored;
+  if (typed.current !== null) return <Values catalogue={catalogue} stored={typed.current} />;
+  return (
+    <Empty title={t("notTyped")}>
+      <a href={`/dashboard/results/${stored.fp}`}>{t("openResult")}</a>
+    </Empty>
   );
 }
 

@@ -69,6 +69,10 @@ export const t = translations({
     "Sonuçlar hayvanda kalır, istem yeniden açılır.",
   ],
   choose: ["Order", "İstem"],
+  chooseAgain: [
+    "The chosen order has its results now. Choose again.",
+    "Seçilen istemin sonucu artık var. Yeniden seçin.",
+  ],
   panels: ["Panels", "Paneller"],
   testsHint: [
     "Codes or names of analytes, separated by commas: ALT, CREA.",

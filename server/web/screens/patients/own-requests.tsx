@@ -4,6 +4,7 @@ import { Problem, useResource } from "../../resource.tsx";
 import { may } from "../../session.ts";
 import { dateTime, translations } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
+import { MovingRows } from "../../ui/list/moving-rows.tsx";
 import { connectionPath } from "./connection.tsx";
 
 /** The connections that this clinic asked for and does not have: those that wait, and those refused or ended of late. */
@@ -14,11 +15,13 @@ export function OwnRequests() {
   return (
     <section class="card" aria-labelledby="asked">
       <h2 id="asked">{t("title")}</h2>
-      <ul class="plain-list entries">
-        {requests.map((request) => (
-          <Row key={request.patient_fp} request={request} reload={reload} />
-        ))}
-      </ul>
+      <MovingRows>
+        <ul class="plain-list entries">
+          {requests.map((request) => (
+            <Row key={request.patient_fp} request={request} reload={reload} />
+          ))}
+        </ul>
+      </MovingRows>
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { clinicPath, may } from "../../session.ts";
 import { dateTime, translations } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
+import { MovingRows } from "../../ui/list/moving-rows.tsx";
 import { word } from "../../ui/words/words.ts";
 import { LIST, notice, NoticeLine } from "./animal/undo.tsx";
 
@@ -33,32 +34,34 @@ export function RemovedPatients() {
           animals.length === 0 ? (
             <Empty title={t("none")}>{t("noneNext")}</Empty>
           ) : (
-            <DataTable
-              label={t("removed")}
-              class="cards"
-              columns={[t("name"), t("species"), t("owner"), [t("when"), "labelled"], may("staff") && t("what")]}
-            >
-              {animals.map(({ fp, name, species, owner_name, removed_at }) => (
-                <tr key={fp}>
-                  <th scope="row">{name}</th>
-                  <td>{word(species)}</td>
-                  <td>{owner_name}</td>
-                  <td>{dateTime(removed_at)}</td>
-                  {may("staff") && (
-                    <td>
-                      <button
-                        type="button"
-                        disabled={isRunning}
-                        aria-label={t("restoreOf", { name })}
-                        onClick={() => void restore(fp, name)}
-                      >
-                        {t("restore")}
-                      </button>
-                    </td>
-                  )}
-                </tr>
-              ))}
-            </DataTable>
+            <MovingRows>
+              <DataTable
+                label={t("removed")}
+                class="cards"
+                columns={[t("name"), t("species"), t("owner"), [t("when"), "labelled"], may("staff") && t("what")]}
+              >
+                {animals.map(({ fp, name, species, owner_name, removed_at }) => (
+                  <tr key={fp}>
+                    <th scope="row">{name}</th>
+                    <td>{word(species)}</td>
+                    <td>{owner_name}</td>
+                    <td>{dateTime(removed_at)}</td>
+                    {may("staff") && (
+                      <td>
+                        <button
+                          type="button"
+                          disabled={isRunning}
+                          aria-label={t("restoreOf", { name })}
+                          onClick={() => void restore(fp, name)}
+                        >
+                          {t("restore")}
+                        </button>
+                      </td>
+                    )}
+                  </tr>
+                ))}
+              </DataTable>
+            </MovingRows>
           )
         }
       </Loaded>

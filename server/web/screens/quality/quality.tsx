@@ -1,5 +1,5 @@
 import { useLocation } from "preact-iso";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { ControlledDevice, QualityBody, SeriesBody } from "../../../dashboard/types/quality.ts";
 import type { TypedAnalyte } from "../../../dashboard/types/results/manual-study.ts";
 import { Empty, Loaded, type Resource, useResource } from "../../resource.tsx";
@@ -7,7 +7,7 @@ import { may } from "../../session.ts";
 import { ago } from "../../text.ts";
 import "../../ui/list/list-bar.css";
 import { Begin } from "./begin.tsx";
-import { type Choice, chosenOf } from "./choice.ts";
+import { addressOf, type Choice, chosenOf } from "./choice.ts";
 import { MonthlyReport } from "./dialogs/month.tsx";
 import { TypeControl } from "./dialogs/typed-control.tsx";
 import { Filters, type ShownDays } from "./filters.tsx";
@@ -27,12 +27,14 @@ export function QualityControl() {
   const quality = useResource<QualityBody>("/quality");
   const catalogue = useResource<TypedAnalyte[]>("/manual-study/analytes");
   const names: Names = new Map(catalogue.data?.map((analyte) => [analyte.code, analyte]));
-  const { query } = useLocation();
-  return (
-    <Loaded of={quality}>
-      {(body) => <Page body={body} chosen={chosenOf(body, query)} names={names} quality={quality} />}
-    </Loaded>
-  );
+  const { path, url, query, route } = useLocation();
+  const chosen = quality.data === undefined ? null : chosenOf(quality.data, query);
+  const address = chosen?.series == null ? null : addressOf(chosen.series);
+  // Puts the whole choice into the address, so that a later control of another series changes nothing under an open dialog.
+  useEffect(() => {
+    if (address !== null && path === "/dashboard/quality" && url !== address) route(address, true);
+  }, [address, url]);
+  return <Loaded of={quality}>{(body) => <Page body={body} chosen={chosen} names={names} quality={quality} />}</Loaded>;
 }
 
 interface PageProps {

@@ -6,6 +6,7 @@ import { dateTime } from "../../text.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { Badge } from "../../ui/status/badge.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
+import { MovingRows } from "../../ui/list/moving-rows.tsx";
 import { Pager } from "../../ui/list/pager.tsx";
 import { reasonWord, t } from "./texts.ts";
 
@@ -35,22 +36,24 @@ export function Movements({ fp, of, reload, open }: MovementsProps) {
             <p class="quiet">{t("noMovements")}</p>
           ) : (
             <>
-              <DataTable
-                label={t("movements")}
-                class="cards"
-                columns={[
-                  t("when"),
-                  t("what"),
-                  [t("change"), "number labelled"],
-                  [t("lot"), "labelled"],
-                  t("by"),
-                  may("staff") && t("action"),
-                ]}
-              >
-                {list.items.map((movement) => (
-                  <Row key={movement.id} of={movement} undo={undo} isRunning={isRunning} />
-                ))}
-              </DataTable>
+              <MovingRows>
+                <DataTable
+                  label={t("movements")}
+                  class="cards"
+                  columns={[
+                    t("when"),
+                    t("what"),
+                    [t("change"), "number labelled"],
+                    [t("lot"), "labelled"],
+                    t("by"),
+                    may("staff") && t("action"),
+                  ]}
+                >
+                  {list.items.map((movement) => (
+                    <Row key={movement.id} of={movement} undo={undo} isRunning={isRunning} />
+                  ))}
+                </DataTable>
+              </MovingRows>
               <Pager of={list} open={open} />
             </>
           )

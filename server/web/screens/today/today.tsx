@@ -4,6 +4,7 @@ import { Loaded, useResource } from "../../resource.tsx";
 import { useInterval } from "../../use-interval.ts";
 import { todayText } from "../../text.ts";
 import { LeftOut } from "../../ui/list/left-out.tsx";
+import { MovingRows } from "../../ui/list/moving-rows.tsx";
 import { countNeeds, Later, Needs } from "./needs.tsx";
 import { Newest } from "./newest.tsx";
 import { TheDay } from "./the-day.tsx";
@@ -28,9 +29,11 @@ export function Today() {
           <LeftOut count={state.left_out} />
           <div class="split">
             <div>
-              <Needs state={state} reload={today.reload} />
-              {state.first_steps.length > 0 && <FirstSteps steps={state.first_steps} reload={today.reload} />}
-              <Later state={state} reload={today.reload} />
+              <MovingRows>
+                <Needs state={state} reload={today.reload} />
+                {state.first_steps.length > 0 && <FirstSteps steps={state.first_steps} reload={today.reload} />}
+                <Later state={state} reload={today.reload} />
+              </MovingRows>
               <Newest results={state.newest} />
             </div>
             <TheDay orders={state.orders} silent={state.silent} />

@@ -155,13 +155,13 @@ function Toolbar({
   );
 }
 
-/** Shows the outcome of the last command, with its undo. */
+/** Shows the outcome of the last command, with its undo, whatever study the page has moved on to. */
 function Notice({ unmatched: { last, undo, action } }: { unmatched: Unmatched }) {
   if (last === undefined) return null;
   return (
     <p class="note note-good between" role="status">
       <span>{last.name === null ? t("rejectedNotice") : t("filedNotice", { name: last.name })}</span>
-      <button type="button" disabled={action.isRunning} onClick={() => void undo()}>
+      <button type="button" disabled={action.isRunning} onClick={() => void undo(last)}>
         {t("undo")}
       </button>
     </p>

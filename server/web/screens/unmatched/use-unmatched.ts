@@ -16,10 +16,11 @@ import { useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 
+/** The revision of a study that a person filed or rejected. */
+type Undoable = Pick<UnmatchedDetails, "fp" | "revision">;
+
 /** The last placement on this page, for its undo. */
-interface LastPlacement {
-  readonly fp: string;
-  readonly revision: number;
+interface LastPlacement extends Undoable {
   /** The patient's name; null after a rejection. */
   readonly name: string | null;
 }
@@ -127,9 +128,8 @@ export function useUnmatched() {
     /** Rejects the revision for which the user gave the reason. */
     reject: ({ fp: rejected, revision }: UnmatchedDetails, reason: string) =>
       command(rejected, "reject", { revision, reason }, (placed) => goOn(rejected, placed, null)),
-    /** Returns the selected study to the queue; if it is waiting, the study placed last. */
-    undo: async () => {
-      const undone = study.data?.can_undo === true ? study.data : last;
+    /** Returns a study to the queue: the selected one if a person filed or rejected it, or else the study placed last. */
+    undo: async (undone: Undoable | undefined = study.data?.can_undo === true ? study.data : last) => {
       if (undone === undefined) return false;
       return send(undone.fp, "reopen", { revision: undone.revision }, () => {
         setLast(undefined);

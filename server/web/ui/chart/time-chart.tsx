@@ -34,9 +34,14 @@ export function TimeChart({ label, times, content, tell, ...drawing }: TimeChart
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);
   const newest = times.length - 1;
-  const [chosen, choose] = useState(newest);
-  const shown = useRef(chosen);
-  shown.current = Math.min(chosen, newest);
+  /** Null is the newest one. */
+  const [chosen, setChosen] = useState<ChosenPoint | null>(null);
+  const shown = useRef(newest);
+  shown.current = chosen === null ? newest : indexOf(chosen, times);
+  const choose = (index: number) => {
+    const time = times[index] ?? 0;
+    setChosen(index === newest ? null : { time, after: index - times.indexOf(time) });
+  };
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
@@ -62,7 +67,7 @@ export function TimeChart({ label, times, content, tell, ...drawing }: TimeChart
     };
     // The canvas takes its colours when it is drawn.
   }, [content, shownTheme.value, timeZone.value]);
-  useEffect(() => drawn.current?.redraw(false), [chosen]);
+  useEffect(() => drawn.current?.redraw(false), [shown.current]);
   return (
     <>
       <div
@@ -94,6 +99,20 @@ export function TimeChart({ label, times, content, tell, ...drawing }: TimeChart
       </p>
     </>
   );
+}
+
+/** A point by its time, since an older one may arrive later. */
+interface ChosenPoint {
+  readonly time: number;
+  /** How many points of the same time precede it. */
+  readonly after: number;
+}
+
+/** @returns the newest one if the point is gone */
+function indexOf({ time, after }: ChosenPoint, times: readonly number[]): number {
+  const newest = times.length - 1;
+  const first = times.indexOf(time);
+  return first < 0 ? newest : Math.min(first + after, newest);
 }
 
 /** Returns the place that a key chooses, as on a slider; undefined for another key. */

@@ -6,6 +6,8 @@ import type { Frames, ShownPicture } from "./shown-picture.ts";
 import "./picture.css";
 
 interface PictureDialogProps {
+  /** Names the image, whose size and look stay while others are added. */
+  readonly id: string;
   readonly title: string;
   readonly close: () => void;
   /** Number of images through which the buttons and keys step. */
@@ -26,6 +28,7 @@ interface PictureDialogProps {
 
 /** A picture as large as the window allows. */
 export function PictureDialog({
+  id,
   title,
   close,
   count,
@@ -45,12 +48,7 @@ export function PictureDialog({
   );
   return (
     <Dialog title={title} close={close} foot={foot} class="picture-dialog">
-      <PictureView
-        id={title}
-        {...{ picture, frames }}
-        turn={between}
-        note={<NotForDiagnosis>{originals}</NotForDiagnosis>}
-      >
+      <PictureView {...{ id, picture, frames }} turn={between} note={<NotForDiagnosis>{originals}</NotForDiagnosis>}>
         {children}
       </PictureView>
       {picture !== null && <p class="quiet picture-keys">{t(frames === null ? "keys" : "clipKeys")}</p>}

@@ -134,6 +134,33 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     expect(body.data).toMatchObject({ order: { fp: second?.fp, placer_number: null } });
   });
 
+  test("an order that another user attaches meanwhile is not replaced by the next one", async () => {
+    const ours = newFp("clinic");
+    const dog = patient({ name: "Karabaş" });
+    const dashboard = await startDashboard(clinic(ours), dog, connection(dog.fp, ours));
+    dashboard.clock.now = Date.now();
+    const { call } = await makeUser(dashboard, "staff", ours);
+    const order = { patient_fp: dog.fp, device: null, panel: null };
+    for (const code of ["ALT", "CREA"]) await call("POST", "/orders", { ...order, tests: [code] });
+    const acquired_at = new Date(dashboard.clock.now - 60_000).toISOString();
+    const runs = [1, 2].map(() =>
+      study({ patient_fp: dog.fp, acquired_at, matched_by: { by: "fp", identifiers: [] } }),
+    );
+    await dashboard.push(await dashboard.makeKey(ours, keyPermissions), ...runs);
+    const page = await dashboard.openAs(browser, "staff", ours, "/orders");
+    await page.getByRole("button", { name: "Attach order Karabaş" }).first().click();
+    const dialog = page.getByRole("dialog");
+    const choice = dialog.getByLabel("Order");
+    const chosen = await choice.inputValue();
+    const attached = await call("POST", `/orders/${chosen}/attach`, { study_fp: runs[0]?.fp });
+    expect(attached.status).toBe(200);
+    await expect.poll(() => choice.locator("option:checked").textContent()).toContain("Choose again");
+    expect(await dialog.getByRole("button", { name: "Attach order" }).isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await choice.selectOption({ index: 1 });
+    await expect.poll(() => dialog.getByRole("button", { name: "Attach order" }).isEnabled()).toBe(true);
+  });
+
   test("an admin chooses the hours after which an order counts as not run, and Today leads to it", async () => {
     const ours = newFp("clinic");
     const dog = patient({ name: "Karabaş" });

@@ -149,6 +149,28 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     expect(file).toMatch(/&from=\d{4}-\d\d-\d\d$/);
   });
 
+  test("an open dialog keeps its series and its text when a later control of another one arrives", async () => {
+    const { server, key, page } = await openClinic();
+    const at = (measured_at: string, value: number) => controlRun({ measured_at, results: [result(value)] });
+    await pushQuality(server, key, at("2026-11-19T05:10:00.000Z", 90), at("2026-11-20T05:10:00.000Z", 92));
+    await press(page, "Enter the limits of the sheet");
+    const mean = page.getByLabel("Mean", { exact: true });
+    await mean.fill("92");
+    const results = [result(1.2, { analyte: "CREA" })];
+    await pushQuality(server, key, controlRun({ measured_at: "2026-11-21T05:10:00.000Z", results }));
+    await page.getByRole("link", { name: "CREA", includeHidden: true }).waitFor({ state: "attached" });
+    await expectAccessible(page);
+    expect(await mean.inputValue()).toBe("92");
+    expect(new URL(page.url()).searchParams.get("analyte")).toBe("GLU");
+    // An older control that arrives late leaves the chosen point chosen.
+    await page.keyboard.press("Escape");
+    const chart = (runs: number) => page.getByRole("slider", { name: new RegExp(`level 1, ${runs} runs`) });
+    await chart(2).press("ArrowLeft");
+    await expect.poll(() => chart(2).getAttribute("aria-valuetext")).toContain("90 mg/dL");
+    await pushQuality(server, key, at("2026-11-18T05:10:00.000Z", 91));
+    await expect.poll(() => chart(3).getAttribute("aria-valuetext")).toContain("90 mg/dL");
+  });
+
   test("a typed glucose meter has a chart, and after 20 runs an admin looks at an outlier and accepts own limits", async () => {
     const { server, key, page } = await openClinic();
     await press(page, "Type a control");

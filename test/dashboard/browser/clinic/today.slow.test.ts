@@ -70,6 +70,42 @@ describe.skipIf(browserProblem() !== null)("Today in a browser", () => {
     await reader.getByText(/Nothing needs you$/).waitFor();
   });
 
+  test("a click on the row that an arriving one pushed under the pointer marks nothing, and the next click does", async () => {
+    const bella = patient({ name: "Bella" });
+    const animals = [dog, connection(dog.fp, fp), bella, connection(bella.fp, fp)];
+    const server = await startDashboard(clinic(fp), ...animals);
+    const key = await server.makeKey(fp, keyPermissions);
+    const rex = criticalStudy();
+    await server.push(key, rex);
+    const page = await server.openAs(browser, "staff", fp);
+    const seen: string[] = [];
+    page.on(
+      "request",
+      (request) => request.url().endsWith("/seen") && seen.push(request.url().split("/").at(-2) ?? ""),
+    );
+    const button = (name: string) => page.getByRole("button", { name: `I have seen it: ${name}` });
+    await button("<b>Karabaş</b>").waitFor();
+    // The click of a pointer that was on its way: it comes before anybody could read the new row.
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      const button = document.querySelector("button[aria-label='I have seen it: Bella']");
+      if (button === null) return;
+      observer.disconnect();
+      button.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
+      globalThis.isClicked = true;
+    }).observe(document.body, { childList: true, subtree: true })`);
+    const arrived = criticalStudy({ patient_fp: bella.fp });
+    await server.push(key, arrived);
+    await expect.poll(() => page.evaluate("globalThis.isClicked")).toBe(true);
+    // Playwright waits until a button is enabled, as a person does.
+    await button("<b>Karabaş</b>").click();
+    await button("<b>Karabaş</b>").waitFor({ state: "detached" });
+    expect(await button("Bella").count()).toBe(1);
+    expect(seen).toEqual([rex.fp]);
+    await button("Bella").click();
+    await page.getByText(/Nothing needs you$/).waitFor();
+    expect(seen).toEqual([rex.fp, arrived.fp]);
+  });
+
   test("an admin of a new clinic sees its first steps, skips one, and each leads to its page", async () => {
     const server = await startDashboard(clinic(fp));
     const page = await server.openAs(browser, "admin", fp);

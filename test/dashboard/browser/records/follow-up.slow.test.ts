@@ -54,6 +54,21 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     await card.getByLabel("Remark").fill("Call the owner\non Monday");
     await pressEnter(card.getByRole("button", { name: "Add remark" }));
     await card.getByText("on Monday").last().waitFor();
+    // What is typed while a remark is sent is the beginning of the next one.
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route("**/follow-up/remark", async (route) => {
+      await released;
+      await route.continue();
+    });
+    await card.getByLabel("Remark").fill("Fasted");
+    const sent = page.waitForRequest("**/follow-up/remark");
+    await pressEnter(card.getByRole("button", { name: "Add remark" }));
+    await sent;
+    await card.getByLabel("Remark").fill("Fasted for 12 h");
+    release();
+    await card.getByText("Fasted", { exact: true }).waitFor();
+    await expect.poll(() => card.getByLabel("Remark").inputValue()).toBe("for 12 h");
     await look(page);
     await pressEnter(card.getByRole("button", { name: "Done" }));
     await card.getByRole("status").getByText("Done").waitFor();

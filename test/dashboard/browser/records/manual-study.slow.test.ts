@@ -195,6 +195,31 @@ describe.skipIf(browserProblem() !== null)("a manual study in a browser", () => 
     await expect.poll(() => asApi.count()).toBe(0);
   });
 
+  test("a correction that is being typed stays when another user removes the study, and is refused", async () => {
+    const server = await started();
+    const page = await server.openAs(browser, "staff", fp, "/manual-study");
+    await chooseDog(page);
+    await page.getByLabel("Value of White blood cells").fill("7.1");
+    await page.getByRole("button", { name: "Save the study" }).click();
+    const result = page.getByRole("link", { name: "Open the result" });
+    const fpOfStudy = (await result.getAttribute("href"))?.split("/").at(-1);
+    await result.click();
+    await page.getByRole("link", { name: "Correct values" }).click();
+    const value = page.getByLabel("Value of White blood cells");
+    await value.fill("8.2");
+    const { call } = await makeUser(server, "staff", fp);
+    const path = `/results/${fpOfStudy}`;
+    const loaded = page.waitForResponse(`**${path}`);
+    const removal = { revision: 1, reason: "typed twice" };
+    expect((await call("POST", `${path}/withdraw`, removal)).status).toBe(200);
+    await (await loaded).finished();
+    await expectAccessible(page);
+    expect(await value.inputValue()).toBe("8.2");
+    await page.getByRole("button", { name: "Save the correction" }).click();
+    await page.getByRole("alert").filter({ hasText: "meanwhile" }).waitFor();
+    expect(await value.inputValue()).toBe("8.2");
+  });
+
   test("typed values outlive the screen, until they are saved", async () => {
     const server = await started();
     const page = await server.openAs(browser, "staff", fp, "/manual-study");

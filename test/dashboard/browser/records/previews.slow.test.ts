@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { playModality } from "../../../../agent/tools/simulator/modality.ts";
 import { encodePng, withFrames } from "../../../../agent/imaging/files/png.ts";
@@ -18,7 +18,7 @@ import {
 } from "../../../support/peers/browser.ts";
 import { freePort, until } from "../../../support/machine/processes.ts";
 import { type TestAgent, useAgent } from "../../../support/peers/running-agent.ts";
-import { clinic, connection, patient } from "../../../server/harness.ts";
+import { clinic, connection, keyPermissions, patient, study } from "../../../server/harness.ts";
 import { makeUser, startDashboard } from "../../harness.ts";
 
 // Method: the simulator sends images to a complete agent, which files the study at a real server. A browser looks at its page.
@@ -47,31 +47,23 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await playModality(target, ["cr", "cr", "cr"], { id: "10021", name: "X^Rex", species: "dog" }, "20260504090000");
 
     const user = await makeUser(server, "reader", fp);
-    const study = await until("the pictures", async () => {
+    const filed = await until("the pictures", async () => {
       const [newest] = (await user.call<TodayState>("GET", "/today")).body.newest;
       if (newest === undefined) return null;
       const { body } = await user.call<{ previews: unknown[] }>("GET", `/results/${newest.fp}/previews`);
       return body.previews.length === 3 ? newest : null;
     });
 
-    const { study_instance_uid: uid } = (await user.call<StudyPage>("GET", `/results/${study.fp}`)).body;
+    const { study_instance_uid: uid } = (await user.call<StudyPage>("GET", `/results/${filed.fp}`)).body;
     expect(uid).toMatch(/^[0-9.]+$/);
     const viewer = { language: null, time_zone: null, viewer_template: VIEWER_PRESETS.OHIF };
     const admin = await makeUser(server, "admin", fp);
     expect((await admin.call("PUT", "/settings/clinic", viewer)).status).toBe(200);
 
     // The second image becomes a clip.
-    const shade = (level: number) =>
-      encodePng({ width: 64, height: 48, channels: 1, pixels: new Uint8Array(64 * 48).fill(level) });
-    const clip = withFrames(shade(0), [shade(60), shade(120), shade(180)]);
-    const stored = await fetch(`${server.url}${previewPath(study.fp, 2)}`, {
-      method: "PUT",
-      headers: { "x-api-key": key, "content-type": "image/png" },
-      body: Buffer.from(clip),
-    });
-    expect(await stored.json()).toMatchObject({ outcome: "stored" });
+    await put(server.url, key, previewPath(filed.fp, 2), withFrames(shade(0), [shade(60), shade(120), shade(180)]));
 
-    const page = await server.openAs(browser, "staff", fp, `/results/${study.fp}`);
+    const page = await server.openAs(browser, "staff", fp, `/results/${filed.fp}`);
     const link = page.getByRole("link", { name: "Open in the archive’s viewer" });
     await expect.poll(() => link.getAttribute("href")).toBe(`https://pacs.example/viewer?StudyInstanceUIDs=${uid}`);
     const second = page.getByRole("img", { name: "Image 2 of 3, not for diagnosis" });
@@ -88,10 +80,7 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
     // Keys, buttons and a slider change the size, the place and the look; 0 ends it.
-    const look = () =>
-      page.evaluate<string>(
-        "(({ style }) => style.transform + ' ' + style.filter)(document.querySelector('dialog img'))",
-      );
+    const look = () => lookOf(page);
     await page.keyboard.press("+");
     await dialog.getByRole("button", { name: "Larger" }).click();
     await dialog.getByText("156 %").waitFor();
@@ -156,4 +145,42 @@ describe.skipIf(browserProblem() !== null)("previews in a browser", () => {
     await page.getByRole("img", { name: "Görüntü 1 / 3, tanı için değildir" }).first().waitFor();
     await expectFitsPhone(page);
   });
+
+  test("an image that arrives while a later one is open changes neither the open one nor its size", async () => {
+    const server = await startDashboard(clinic(fp), dog, connection(dog.fp, fp));
+    const key = await server.makeKey(fp, keyPermissions);
+    const sent = study({ patient_fp: dog.fp });
+    await server.push(key, sent);
+    const arrives = (position: number) => put(server.url, key, previewPath(sent.fp, position), shade(position));
+    for (const position of [1, 3]) await arrives(position);
+    const page = await server.openAs(browser, "staff", fp, `/results/${sent.fp}`);
+    await page.getByRole("button", { name: "Image 2 of 2" }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("heading", { name: "Image 2 of 2" }).waitFor();
+    await page.keyboard.press("+");
+    await expect.poll(() => lookOf(page)).toBe("translate(0px, 0px) scale(1.25) ");
+    await arrives(2);
+    // Each image of a running exam raises the revision of its study, and the page loads again.
+    await server.push(key, { ...sent, revision: 2 });
+    await dialog.getByRole("heading", { name: "Image 3 of 3" }).waitFor();
+    await expectAccessible(page);
+    expect(await lookOf(page)).toBe("translate(0px, 0px) scale(1.25) ");
+    expect(await dialog.getByRole("img").getAttribute("src")).toMatch(/\/previews\/3$/);
+  });
 });
+
+function shade(level: number): Uint8Array {
+  return encodePng({ width: 64, height: 48, channels: 1, pixels: new Uint8Array(64 * 48).fill(level) });
+}
+
+/** Sends a picture as an agent does. */
+async function put(url: string, key: string, to: string, png: Uint8Array): Promise<void> {
+  const headers = { "x-api-key": key, "content-type": "image/png" };
+  const stored = await fetch(url + to, { method: "PUT", headers, body: Buffer.from(png) });
+  expect(await stored.json()).toMatchObject({ outcome: "stored" });
+}
+
+/** The size, the place and the colours of the large picture. */
+function lookOf(page: Page): Promise<string> {
+  return page.evaluate("(({ style }) => style.transform + ' ' + style.filter)(document.querySelector('dialog img'))");
+}

@@ -8,7 +8,8 @@ import {
   sharedBrowser,
 } from "../../../support/peers/browser.ts";
 import { clinicEntities, dog, ours, pushTo, readStudy, waiting } from "../../unmatched-clinic.ts";
-import { startDashboard } from "../../harness.ts";
+import type { AssignBody, AssignPreview } from "../../../../server/dashboard/types/results/unmatched.ts";
+import { makeUser, startDashboard } from "../../harness.ts";
 
 // Goal: a user places, rejects and reopens unmatched studies with the keyboard alone.
 
@@ -172,6 +173,30 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await second.getByText(/^staff \w+ changed this study meanwhile: it is filed to Karabaş now\.$/).waitFor();
     await second.getByText("This study is filed to Karabaş.").waitFor();
     expect(await readStudy(dashboard, sent.fp)).toMatchObject({ patient_fp: dog.fp });
+  });
+
+  test("the undo of a notice returns the study that the notice names, not the one that the page went on to", async () => {
+    const dashboard = await startDashboard(...clinicEntities);
+    const [first, second] = [waiting({ name: "Karabas" }), waiting({ name: "Boncuk" })];
+    await pushTo(dashboard, ours, first, second);
+    const page = await dashboard.openAs(browser, "staff", ours, `/to-place/${first.fp}`);
+    await heading(page, "Whose result is it?");
+    await page.keyboard.press("1");
+    await heading(page, "If it is filed to Karabaş");
+    await page.keyboard.press("Enter");
+    await notice(page, "Filed to Karabaş.");
+    await page.waitForURL(`**/to-place/${second.fp}`);
+    // A colleague files the study that is selected now.
+    const { call } = await makeUser(dashboard, "staff", ours);
+    const { body } = await call<AssignPreview>("GET", `/unmatched/${second.fp}/preview/${dog.fp}`);
+    const assigned: AssignBody = { revision: body.revision, patient_fp: dog.fp, checked: body.contradicted };
+    expect((await call("POST", `/unmatched/${second.fp}/assign`, assigned)).status).toBe(200);
+    await page.getByText("This study is filed to Karabaş.").waitFor();
+    await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+    await page.waitForURL(`**/to-place/${first.fp}`);
+    await heading(page, "Whose result is it?");
+    expect(await readStudy(dashboard, first.fp)).toBeNull();
+    expect(await readStudy(dashboard, second.fp)).toMatchObject({ patient_fp: dog.fp });
   });
 
   test("a reason that is typed while the queue moves rejects no other study", async () => {

@@ -15,7 +15,7 @@ import {
 } from "../../../support/peers/browser.ts";
 import { clinic, connection, keyPermissions, patient, study } from "../../../server/harness.ts";
 import { startReceiver } from "../../../server/hl7-receiver.ts";
-import { startDashboard } from "../../harness.ts";
+import { makeUser, startDashboard } from "../../harness.ts";
 
 describe.skipIf(browserProblem() !== null)("in a browser", () => {
   let browser: Browser;
@@ -27,11 +27,8 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const receiver = await startReceiver((index) => (index === 0 ? "AR" : "AA"));
     const fp = newFp("clinic");
     const pamuk = patient({ name: "Pamuk", species: "cat" });
-    const { openAs, store, clock, makeKey, push } = await startDashboard(
-      clinic(fp),
-      [pamuk],
-      [connection(pamuk.fp, fp)],
-    );
+    const server = await startDashboard(clinic(fp), [pamuk], [connection(pamuk.fp, fp)]);
+    const { openAs, store, clock, makeKey, push } = server;
     clock.now = Date.now();
     const page = await openAs(browser, "admin", fp, "/settings/destinations");
     await page.getByText("No practice software gets results yet").waitFor();
@@ -44,6 +41,14 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("link", { name: "Internet PIMS" }).click();
     await page.getByText("Nothing was refused or set aside.").waitFor();
     await page.getByLabel("Receiving application").fill("PIMS");
+    // What was typed stays while a change of another user loads the page's data again.
+    const loaded = page.waitForResponse(/\/destinations\/\w+$/);
+    const visit = { title: "Visit", type: "APPOINTMENT", patient_fp: null, assigned_user_fp: null };
+    const times = { start_at: "2026-11-25T08:00:00.000Z", end_at: "2026-11-25T08:30:00.000Z" };
+    await (await makeUser(server, "staff", fp)).call("POST", "/calendar", { ...visit, ...times });
+    await (await loaded).finished();
+    await expectAccessible(page);
+    expect(await page.getByLabel("Receiving application").inputValue()).toBe("PIMS");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. The next message has it.").waitFor();
     await page.getByRole("button", { name: "Remove" }).click();

@@ -118,6 +118,10 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Import a file", { exact: true }).click();
     await choose({ ...altDog, low: "15" }, { ...creaCat, id: "<b>crea</b>" });
     await page.getByText("Faults in the file: 1.").waitFor();
+    // A file that could not be sent leaves its reason in sight.
+    await page.route("**/ranges/preview", (route) => route.abort(), { times: 1 });
+    await choose(altDog);
+    await page.getByText("The server does not answer", { exact: true }).waitFor();
     await choose({ ...altDog, low: "15" }, { ...creaCat, id: "crea-cat-2", note: "<b>new</b> kit" });
     await page.getByText("Added: 1, changed: 1, removed: 1, unchanged: 0.").waitFor();
     const changed = page.getByRole("region", { name: "Changed rows" }).getByRole("row").last();

@@ -137,7 +137,9 @@ function Remark({ send, isRunning }: { send: (text: string) => Promise<boolean>;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (text.trim() === "") return;
-    void send(text).then((isSent) => isSent && setText(""));
+    // What was typed while the remark was sent stays.
+    const rest = (now: string) => (now.startsWith(text) ? now.slice(text.length).trimStart() : now);
+    void send(text).then((isSent) => isSent && setText(rest));
   };
   return (
     <form onSubmit={submit}>

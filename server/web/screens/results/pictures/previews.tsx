@@ -1,4 +1,4 @@
-import { type Dispatch, type StateUpdater, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { StudyPreview } from "../../../../dashboard/types/results/previews.ts";
 import { useResource } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
@@ -9,11 +9,16 @@ import { useClip } from "./use-clip.ts";
 /** Thumbnails of the images of a study; nothing without images. */
 export function Previews({ fp }: { fp: string }) {
   const { data } = useResource<{ previews: StudyPreview[] }>(`/results/${fp}/previews`);
+  /** The position of the open image: an earlier one may arrive after it. */
   const [shown, setShown] = useState<number | null>(null);
   const previews = data?.previews ?? [];
   if (previews.length === 0) return null;
   const count = previews.length;
-  const current = previews[Math.min(shown ?? 0, count - 1)];
+  const at = previews.findIndex(({ position }) => position === shown);
+  const current = previews[at];
+  // Starts from the open image, so that a key pressed before the next drawing counts.
+  const turned = (now: number | null, by: number) =>
+    previews[(previews.findIndex(({ position }) => position === now) + by + count) % count]?.position;
   return (
     <section class="previews no-print" aria-label={t("images")}>
       <h2>{t("images")}</h2>
@@ -21,15 +26,21 @@ export function Previews({ fp }: { fp: string }) {
       <ul class="plain-list pictures">
         {previews.map((preview, index) => (
           <li key={preview.position}>
-            <button type="button" onClick={() => setShown(index)}>
+            <button type="button" onClick={() => setShown(preview.position)}>
               <Picture fp={fp} preview={preview} number={index + 1} count={count} />
               {preview.frames > 1 && <span>{t("clip")}</span>}
             </button>
           </li>
         ))}
       </ul>
-      {shown !== null && current !== undefined && (
-        <LargePicture {...{ fp, count }} preview={current} shown={Math.min(shown, count - 1)} show={setShown} />
+      {current !== undefined && (
+        <LargePicture
+          {...{ fp, count }}
+          preview={current}
+          number={at + 1}
+          turn={(by) => setShown((now) => turned(now, by) ?? null)}
+          close={() => setShown(null)}
+        />
       )}
     </section>
   );
@@ -38,27 +49,27 @@ export function Previews({ fp }: { fp: string }) {
 function LargePicture({
   fp,
   preview,
+  number,
   count,
-  shown,
-  show,
+  turn,
+  close,
 }: {
   fp: string;
   preview: StudyPreview;
+  number: number;
   count: number;
-  shown: number;
-  show: Dispatch<StateUpdater<number | null>>;
+  turn: (by: number) => void;
+  close: () => void;
 }) {
   const { frames, src } = useClip(fp, preview);
-  // Starts from the current image, so that a key pressed before the next drawing counts.
-  const turn = (by: number) => show((now) => ((now ?? 0) + by + count) % count);
   return (
     <PictureDialog
-      title={t("imageOf", { number: shown + 1, count })}
-      close={() => show(null)}
-      {...{ count, turn }}
+      id={String(preview.position)}
+      title={t("imageOf", { number, count })}
+      {...{ count, turn, close }}
       frames={frames}
       originals={t("originals")}
-      picture={{ src: src ?? addressOf(fp, preview), alt: t("alt", { number: shown + 1, count }) }}
+      picture={{ src: src ?? addressOf(fp, preview), alt: t("alt", { number, count }) }}
     />
   );
 }

@@ -18,6 +18,7 @@ import { formValues } from "../../../ui/form/form.ts";
 import { useAction } from "../../../ui/form/use-action.ts";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
+import { MovingRows } from "../../../ui/list/moving-rows.tsx";
 import { SettingsFrame } from "../frame.tsx";
 import { DestinationState, senderOf } from "./destinations.tsx";
 import { OptionFields, optionsIn } from "./options.tsx";
@@ -58,10 +59,12 @@ function DestinationOfClinic() {
             </p>
             {destination.agent !== null && <p class="quiet">{t("ofAgent")}</p>}
             <Commands of={destination} reload={reload} />
-            <h2>{t("refusedHead")}</h2>
-            <Refused of={destination} deliveries={parked} reload={reload} />
-            <h2>{t("waitingHead")}</h2>
-            <Waiting of={destination} deliveries={waiting} reload={reload} />
+            <MovingRows>
+              <h2>{t("refusedHead")}</h2>
+              <Refused of={destination} deliveries={parked} reload={reload} />
+              <h2>{t("waitingHead")}</h2>
+              <Waiting of={destination} deliveries={waiting} reload={reload} />
+            </MovingRows>
             {destination.waiting > waiting.length && <p class="quiet">{t("queueShown")}</p>}
             {destination.agent === null && <Options of={destination} reload={reload} />}
           </>

@@ -37,10 +37,10 @@ export function OptionFields({ of = DEFAULT_OPTIONS }: { of?: DestinationOptions
         </select>
       </Field>
       <Field label={t("application")} hint={t("ifAsked")}>
-        <input name="application" value={of.application} maxLength={180} autocomplete="off" />
+        <input name="application" defaultValue={of.application} maxLength={180} autocomplete="off" />
       </Field>
       <Field label={t("facility")} hint={t("ifAsked")}>
-        <input name="facility" value={of.facility} maxLength={180} autocomplete="off" />
+        <input name="facility" defaultValue={of.facility} maxLength={180} autocomplete="off" />
       </Field>
     </>
   );

@@ -44,9 +44,10 @@ export function ImportForm({ inUse, done }: { inUse: RangesInUse; done: () => vo
       done();
     });
   };
+  const isOpen = inUse.version === null || chosen !== null || isRunning || error !== undefined;
   const isValid = chosen?.preview.state === "valid";
   return (
-    <details class="card range-import" open={inUse.version === null || chosen !== null}>
+    <details class="card range-import" open={isOpen}>
       <summary>{t("import")}</summary>
       <form onSubmit={submit}>
         <p>{t("importWhy")}</p>

@@ -5,6 +5,7 @@ import { Empty, Loaded, Problem, useResource } from "../../../resource.tsx";
 import { clinicPath, may } from "../../../session.ts";
 import { ago, dateTime } from "../../../text.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
+import { MovingRows } from "../../../ui/list/moving-rows.tsx";
 import { timeValue } from "../../../ui/list/sort.ts";
 import { useSorted } from "../../../ui/list/use-sorted.ts";
 import { useAction } from "../../../ui/form/use-action.ts";
@@ -45,11 +46,13 @@ export function Codes() {
             {list.mapped.length === 0 ? (
               <p class="quiet">{t("noneMapped")}</p>
             ) : (
-              <MappedTable
-                codes={list.mapped}
-                isRunning={isRunning}
-                unmap={({ device_id, code }) => void run(() => map({ device_id, code, analyte: null }))}
-              />
+              <MovingRows>
+                <MappedTable
+                  codes={list.mapped}
+                  isRunning={isRunning}
+                  unmap={({ device_id, code }) => void run(() => map({ device_id, code, analyte: null }))}
+                />
+              </MovingRows>
             )}
           </>
         )}
