@@ -21,9 +21,9 @@ import { clinicIn, operatorOf } from "./guard.ts";
 // The commands of the operator on one clinic. The audit of the clinic has each.
 
 const Limit = (maximum: number) => Nullable(Type.Integer({ minimum: 1, maximum }));
+/** What is absent stays as it is. */
 const quotaBody = bodyReader({
-  studies_max: Limit(1_000_000_000),
-  /** Those of now stay if they are left out. */
+  studies_max: Type.Optional(Limit(1_000_000_000)),
   quotas: Type.Optional(
     ClosedObject({ devices: Limit(1e6), api_calls_this_month: Limit(1e12), storage_bytes: Limit(1e15) }),
   ),
@@ -60,10 +60,10 @@ function stateRoutes(app: FastifyInstance, { store, now }: OperatorContext): voi
   app.put(`${CLINIC}/quota`, { config: { access } }, async (request) => {
     const { studies_max: max, quotas } = quotaBody(request.body);
     const soft = quotas === undefined ? [] : QUOTA_METERS.map((meter) => `${meter} ${quotas[meter] ?? "none"}`);
-    const words = [max ?? "none", ...soft].join(", ");
+    const words = [...(max === undefined ? [] : [max ?? "none"]), ...soft].join(", ") || "unchanged";
     await store.transaction(async (session) => {
       const { id, fp } = await clinicIn(session, request);
-      await setStudiesMax(session, id, max);
+      if (max !== undefined) await setStudiesMax(session, id, max);
       if (quotas !== undefined) await setQuotas(session, id, quotas);
       await auditCommand(session, `clinics quota ${words}`, [fp], operatorOf(request, now(), id));
     });

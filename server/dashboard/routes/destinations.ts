@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import {
   DESTINATIONS_MAX,
   type DestinationList,
+  type DestinationOptions,
   type DestinationPage,
   type DestinationTest,
 } from "../types/settings/destinations.ts";
@@ -43,7 +44,7 @@ const newBody = bodyReader({
   address: Type.String({ minLength: 1, maxLength: 300 }),
   options,
 });
-const optionsBody = bodyReader({ options });
+const optionsBody = bodyReader({ options: Type.Partial(options) });
 const pauseBody = bodyReader({ paused: Type.Boolean() });
 const asideBody = bodyReader({ delivery: RowNumber });
 const againBody = bodyReader({ deliveries: Type.Array(RowNumber, { minItems: 1, maxItems: 100 }) });
@@ -107,7 +108,7 @@ function createRoute(app: FastifyInstance, { store, now, allowPrivateWebhooks: a
 const ofQueue = ["again", "aside"];
 
 function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
-  type Change = (session: Session, id: number) => Promise<unknown>;
+  type Change = (session: Session, id: number, options: DestinationOptions) => Promise<unknown>;
   /** Adds a route that changes a destination, and writes the audit with it. */
   const command = (method: "POST" | "PUT", path: string, name: string, read: (request: FastifyRequest) => Change) =>
     app.route({
@@ -119,7 +120,7 @@ function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
           // The facts in an agent's file change there alone.
           const isOwn = path === "delete" ? row.removable : stored.agent_id === null || ofQueue.includes(path);
           if (!isOwn) refuse(refusal("DESTINATION.OF_AGENT"));
-          await change(session, stored.id);
+          await change(session, stored.id, row.options);
           await auditCommand(session, `destinations ${name}`, [stored.public_id], actorOf(request, now()));
         });
         return {};
@@ -130,8 +131,8 @@ function changeRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     return (session, id) => pauseDestination(session, id, paused);
   });
   command("PUT", "options", "options", (request) => {
-    const text = JSON.stringify(optionsBody(request.body).options);
-    return (session, id) => setDestinationOptions(session, id, text);
+    const { options: changes } = optionsBody(request.body);
+    return (session, id, before) => setDestinationOptions(session, id, JSON.stringify({ ...before, ...changes }));
   });
   command("POST", "again", "resend", (request) => {
     const { deliveries: ids } = againBody(request.body);

@@ -2,6 +2,7 @@ import { type HostedClinicPage, QUOTA_METERS, type QuotaMeter } from "../../dash
 import { call } from "../api.ts";
 import { translations } from "../text.ts";
 import { Field } from "../ui/form/field.tsx";
+import { changesOf } from "../ui/form/form.ts";
 import { FormDialog } from "../ui/form-dialog/form-dialog.tsx";
 
 // The commands of the operator on a clinic. Each asks first.
@@ -16,8 +17,11 @@ interface CommandProps {
 
 export function ClinicCommand({ of: command, clinic, close }: CommandProps) {
   const path = `/clinics/${clinic.fp}`;
+  const shown = textsOf(clinic);
   const act = async (fields: Record<string, string>) =>
-    command === "quota" ? call("PUT", `${path}/quota`, limitsIn(fields)) : call("POST", `${path}/${command}`, {});
+    command === "quota"
+      ? call("PUT", `${path}/quota`, limitsIn(fields, shown))
+      : call("POST", `${path}/${command}`, {});
   return (
     <FormDialog
       title={t(`${command} title`, { name: clinic.name })}
@@ -30,7 +34,7 @@ export function ClinicCommand({ of: command, clinic, close }: CommandProps) {
       {command === "quota" && (
         <>
           <Field label={t("max")} hint={t("maxHint")}>
-            <input type="number" name="max" min={1} max={1_000_000_000} defaultValue={text(clinic.studies_max)} />
+            <input type="number" name="max" min={1} max={1_000_000_000} defaultValue={shown["max"]} />
           </Field>
           <p>{t("quotas why")}</p>
           {QUOTA_METERS.map((meter) => (
@@ -40,7 +44,7 @@ export function ClinicCommand({ of: command, clinic, close }: CommandProps) {
                 name={meter}
                 min={1}
                 max={meter === "devices" ? 1e6 : 1e9}
-                defaultValue={text(perUnit(clinic.quotas[meter], meter))}
+                defaultValue={shown[meter]}
               />
             </Field>
           ))}
@@ -57,10 +61,18 @@ function perUnit(limit: number | null, meter: QuotaMeter): number | null {
   return limit === null ? null : Math.round(limit / UNITS[meter]);
 }
 
-function limitsIn(fields: Record<string, string>) {
+/** The limits by the names of their fields. */
+function textsOf({ studies_max, quotas }: CommandProps["clinic"]): Record<string, string> {
+  const meters = QUOTA_METERS.map((meter) => [meter, text(perUnit(quotas[meter], meter))] as const);
+  return { max: text(studies_max), ...Object.fromEntries(meters) };
+}
+
+/** @returns the limit of studies, which keeps results at the PCs, and the quotas: each only if it was changed */
+function limitsIn(fields: Record<string, string>, shown: Record<string, string>) {
   const limit = (field: string, unit = 1) => ((fields[field] ?? "") === "" ? null : Number(fields[field]) * unit);
   const quotas = Object.fromEntries(QUOTA_METERS.map((meter) => [meter, limit(meter, UNITS[meter])]));
-  return { studies_max: limit("max"), quotas };
+  const { max, ...meters } = changesOf(fields, shown);
+  return { ...(max !== undefined && { studies_max: limit("max") }), ...(Object.keys(meters).length > 0 && { quotas }) };
 }
 
 function text(limit: number | null): string {

@@ -192,7 +192,7 @@ test("a clinic over its quota needs the operator, its page and the CSV name the 
   const server = await startServer(named(ours, "Ours"), named(theirs, "Theirs"));
   const [operator, key] = [await makeOperator(server), await agentOf(server, ours)];
   await beat(server, key, heartbeat("0.1.0", { devices: [{ id: "chem" }, { id: "hema" }] }));
-  const set = (quotas: object) => operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: null, quotas });
+  const set = (quotas: object) => operator.call("PUT", `/clinics/${ours}/quota`, { quotas });
   const quotas = { devices: 1, api_calls_this_month: null, storage_bytes: 1 };
   expect((await set({ devices: 1 })).status).toBe(400);
   expect((await set({ ...quotas, devices: 0 })).status).toBe(400);
@@ -209,13 +209,14 @@ test("a clinic over its quota needs the operator, its page and the CSV name the 
   expect([shown.quotas, meters.devices]).toEqual([quotas, 2]);
   const { text } = await operator.call("GET", "/meters.csv");
   expect(text.split("\r\n")[1]).toMatch(/,,1,,1,devices storage_bytes$/);
-  // A limit of studies alone leaves the others.
+  // A limit of studies alone leaves the others, and these leave it.
   expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: 9 })).status).toBe(200);
   expect(await listed()).toMatchObject([{ studies_max: 9, over_quota: ["devices", "storage_bytes"] }, {}]);
   expect((await set({ devices: 2, api_calls_this_month: null, storage_bytes: null })).status).toBe(200);
-  expect(await listed()).toMatchObject([{ state: "no PC" }, { fp: ours, state: "well", over_quota: [] }]);
+  const well = { fp: ours, state: "well", over_quota: [], studies_max: 9 };
+  expect(await listed()).toMatchObject([{ state: "no PC" }, well]);
   expect((await operator.call<OperatorAudit>("GET", "/audit")).body.commands.at(-1)).toMatchObject({
-    command: "clinics quota none, devices 1, api_calls_this_month none, storage_bytes 1",
+    command: "clinics quota devices 1, api_calls_this_month none, storage_bytes 1",
   });
 });
 

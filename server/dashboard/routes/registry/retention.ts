@@ -11,7 +11,7 @@ import { actorOf } from "../commands.ts";
 
 // How long the clinic keeps what has no end of its own.
 
-const months = Nullable(Type.Integer({ minimum: RETENTION_MONTHS.min, maximum: RETENTION_MONTHS.max }));
+const months = Type.Optional(Nullable(Type.Integer({ minimum: RETENTION_MONTHS.min, maximum: RETENTION_MONTHS.max })));
 const retentionBody = bodyReader({ report_links: months, hints: months });
 
 export function retentionRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
@@ -22,9 +22,10 @@ export function retentionRoutes(app: FastifyInstance, { store, now }: DashboardC
     async (request): Promise<RetentionPolicy> => readRetention(store, clinicOf(request).id),
   );
   app.put(url, { config: { access: "admin" } }, async (request) => {
-    const policy: RetentionPolicy = retentionBody(request.body);
+    const changes: Partial<RetentionPolicy> = retentionBody(request.body);
     await store.transaction(async (session) => {
-      await storeRetention(session, clinicOf(request).id, policy);
+      const { id } = clinicOf(request);
+      await storeRetention(session, id, { ...(await readRetention(session, id)), ...changes });
       await auditCommand(session, "retention change", [clinicOf(request).fp], actorOf(request, now()));
     });
     return {};

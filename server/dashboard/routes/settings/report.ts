@@ -9,14 +9,19 @@ import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { refuse } from "../../refuse.ts";
 import { refusal } from "../../types/refusals.ts";
-import { ADDRESS_CHARS_MAX, PHONE_CHARS_MAX, type ReportHeadState } from "../../types/settings/report.ts";
+import {
+  ADDRESS_CHARS_MAX,
+  PHONE_CHARS_MAX,
+  type ReportHeadBody,
+  type ReportHeadState,
+} from "../../types/settings/report.ts";
 import { actorOf } from "../commands.ts";
 
 // The head of a clinic's reports for owners: logo, address and phone.
 
 const headBody = bodyReader({
-  address: Type.String({ maxLength: ADDRESS_CHARS_MAX }),
-  phone: Type.String({ maxLength: PHONE_CHARS_MAX }),
+  address: Type.Optional(Type.String({ maxLength: ADDRESS_CHARS_MAX })),
+  phone: Type.Optional(Type.String({ maxLength: PHONE_CHARS_MAX })),
   // A file beyond the bound is refused in words, up to the bound of a body.
   logo: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
@@ -35,13 +40,17 @@ export function reportRoutes(app: FastifyInstance, { store, now }: DashboardCont
     return reply.type(type).send(Buffer.from(content, "base64"));
   });
   app.put(url, { config }, async (request) => {
-    const { address, phone, logo: sent } = headBody(request.body);
+    const { address, phone, logo: sent }: ReportHeadBody = headBody(request.body);
     const { id, fp } = clinicOf(request);
     const read = sent == null ? null : readLogo(Buffer.from(sent, "base64"));
     if (sent != null && read === null) refuse(refusal("LOGO.INVALID", String(LOGO_BYTES_MAX / 1000)));
     await store.transaction(async (session) => {
-      const logo = sent === undefined ? (await readReportHead(session, id)).logo : read;
-      await writeReportHead(session, id, { address: address.trim(), phone: phone.trim(), logo });
+      const stored = await readReportHead(session, id);
+      await writeReportHead(session, id, {
+        address: address?.trim() ?? stored.address,
+        phone: phone?.trim() ?? stored.phone,
+        logo: sent === undefined ? stored.logo : read,
+      });
       await auditCommand(session, "report head changed", [fp], actorOf(request, now()));
     });
     return {};

@@ -20,7 +20,7 @@ export interface ClinicSettings {
 /** The hours that a clinic may choose. */
 export const NOT_RUN_HOURS = { min: 1, max: 72, usual: 2 } as const;
 
-/** Months for which a clinic keeps each of these; null for the usual time. */
+/** Months for which a clinic keeps each of these; null for the usual time. What is absent in `PUT .../settings/retention` stays. */
 export interface RetentionPolicy {
   /** Ended links to reports; usually for ever. */
   report_links: number | null;

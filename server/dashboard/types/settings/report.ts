@@ -7,11 +7,11 @@ export interface ReportHeadState {
   has_logo: boolean;
 }
 
-/** The body of `PUT .../settings/report`. */
+/** The body of `PUT .../settings/report`. What is absent stays as it is. */
 export interface ReportHeadBody {
-  address: string;
-  phone: string;
-  /** A PNG or JPEG in base64; null removes the logo, and without it the logo stays. */
+  address?: string;
+  phone?: string;
+  /** A PNG or JPEG in base64; null removes the logo. */
   logo?: string | null;
 }
 

@@ -8,7 +8,7 @@ import { Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinic, clinicPath, refreshSession } from "../../session.ts";
 import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
-import { formValues } from "../../ui/form/form.ts";
+import { changesOf, formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { Retention } from "./retention.tsx";
 import { UnitsField } from "./units-field.tsx";
@@ -104,12 +104,6 @@ function SettingsForm({ of }: { of: ClinicOfUser }) {
       <Retention />
     </>
   );
-}
-
-function changesOf(chosen: Required<Settings>, opened: Required<Settings>): Settings {
-  const isChanged = ([name, value]: [string, unknown]) =>
-    JSON.stringify(value) !== JSON.stringify(opened[name as keyof Settings]);
-  return Object.fromEntries(Object.entries(chosen).filter(isChanged));
 }
 
 function LanguageAndZone({ language, time_zone }: Pick<ClinicOfUser, "language" | "time_zone">) {

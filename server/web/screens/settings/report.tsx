@@ -10,7 +10,7 @@ import { Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinic, clinicPath } from "../../session.ts";
 import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
-import { formValues } from "../../ui/form/form.ts";
+import { changesOf, formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 import { SettingsFrame } from "./frame.tsx";
 
@@ -29,6 +29,8 @@ function Head() {
 }
 
 function HeadForm({ of, reload }: { of: ReportHeadState; reload: () => Promise<void> }) {
+  // The texts as the form shows them: a save sends those that its user changed.
+  const [opened, setOpened] = useState({ address: of.address, phone: of.phone });
   const { run, error, isRunning } = useAction();
   // Each save shows the logo under another address, which the browser has not kept.
   const [saves, setSaves] = useState(0);
@@ -37,8 +39,10 @@ function HeadForm({ of, reload }: { of: ReportHeadState; reload: () => Promise<v
     const file = new FormData(event.currentTarget as HTMLFormElement).get("logo");
     void run(async () => {
       const logo = remove !== undefined ? null : file instanceof File && file.size > 0 ? await base64(file) : undefined;
-      const body: ReportHeadBody = { address, phone, ...(logo === undefined ? {} : { logo }) };
+      const chosen = { address, phone };
+      const body: ReportHeadBody = { ...changesOf(chosen, opened), ...(logo === undefined ? {} : { logo }) };
       await call("PUT", `${clinicPath()}/settings/report`, body);
+      setOpened(chosen);
       await reload();
       setSaves(saves + 1);
     });
@@ -48,10 +52,10 @@ function HeadForm({ of, reload }: { of: ReportHeadState; reload: () => Promise<v
     <>
       <form class="clinic-form" onSubmit={submit}>
         <Field label={t("address")}>
-          <input name="address" maxLength={ADDRESS_CHARS_MAX} defaultValue={of.address} autocomplete="off" />
+          <input name="address" maxLength={ADDRESS_CHARS_MAX} defaultValue={opened.address} autocomplete="off" />
         </Field>
         <Field label={t("phone")}>
-          <input name="phone" type="tel" maxLength={PHONE_CHARS_MAX} defaultValue={of.phone} autocomplete="off" />
+          <input name="phone" type="tel" maxLength={PHONE_CHARS_MAX} defaultValue={opened.phone} autocomplete="off" />
         </Field>
         <Field key={`logo-${saves}`} label={t("logo")} hint={t("logoHint")}>
           <input name="logo" type="file" accept="image/png,image/jpeg" />

@@ -5,28 +5,30 @@ import { Loaded, Problem, useResource } from "../../resource.tsx";
 import { clinicPath } from "../../session.ts";
 import { translations } from "../../text.ts";
 import { Field } from "../../ui/form/field.tsx";
-import { formValues } from "../../ui/form/form.ts";
+import { changesOf, formValues } from "../../ui/form/form.ts";
 import { useAction } from "../../ui/form/use-action.ts";
 
 const KINDS = ["report_links", "hints"] as const satisfies readonly (keyof RetentionPolicy)[];
 
 /** Months after which the server removes what it keeps; an empty field is the usual time. */
 export function Retention() {
-  const policy = useResource<RetentionPolicy>("/settings/retention");
-  return <Loaded of={policy}>{(data) => <RetentionForm policy={data} reload={policy.reload} />}</Loaded>;
+  const policy = useResource<RetentionPolicy>("/settings/retention", clinicPath(), false);
+  return <Loaded of={policy}>{(data) => <RetentionForm policy={data} />}</Loaded>;
 }
 
-function RetentionForm({ policy, reload }: { policy: RetentionPolicy; reload: () => Promise<void> }) {
+function RetentionForm({ policy }: { policy: RetentionPolicy }) {
+  // The months as the form shows them: a save sends those that its user changed.
+  const [opened, setOpened] = useState(policy);
   const { run, error, isRunning } = useAction();
   const [isSaved, setSaved] = useState(false);
   const submit = (event: SubmitEvent) => {
-    const chosen = formValues(event);
-    const of = (kind: keyof RetentionPolicy) => (chosen[kind] ? Number(chosen[kind]) : null);
-    const body: RetentionPolicy = { report_links: of("report_links"), hints: of("hints") };
+    const fields = formValues(event);
+    const of = (kind: keyof RetentionPolicy) => (fields[kind] ? Number(fields[kind]) : null);
+    const chosen: RetentionPolicy = { report_links: of("report_links"), hints: of("hints") };
     setSaved(false);
     void run(async () => {
-      await call("PUT", `${clinicPath()}/settings/retention`, body);
-      await reload();
+      await call("PUT", `${clinicPath()}/settings/retention`, changesOf(chosen, opened));
+      setOpened(chosen);
       setSaved(true);
     });
   };
@@ -42,7 +44,7 @@ function RetentionForm({ policy, reload }: { policy: RetentionPolicy; reload: ()
             min={RETENTION_MONTHS.min}
             max={RETENTION_MONTHS.max}
             step={1}
-            defaultValue={policy[kind] ?? ""}
+            defaultValue={opened[kind] ?? ""}
           />
         </Field>
       ))}

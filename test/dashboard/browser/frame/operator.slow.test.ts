@@ -125,7 +125,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
   });
 
   test("an operator limits devices, and the list and the page name the clinic that is over its quota", async () => {
-    const { page, heading, press, url, beat } = await start(browser);
+    const { page, heading, press, url, beat, operator } = await start(browser);
     await page.goto(`${url}/operator/clinics/${ours}`);
     await heading("A clinic");
     await press("Limits…");
@@ -133,8 +133,11 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await expectFitsPhone(page);
     await page.getByLabel("Devices").fill("1");
     await page.getByLabel("Megabytes of results and pictures").fill("2");
+    // The limit of studies, which another operator sets meanwhile, stays.
+    expect((await operator.call("PUT", `/clinics/${ours}/quota`, { studies_max: 500 })).status).toBe(200);
     await press("Save");
     await page.getByText("1, limit 1").waitFor();
+    await page.getByText("500", { exact: true }).waitFor();
     await page.getByText("not measured yet, limit 2 MB").waitFor();
     await press("Limits…");
     expect(await page.getByLabel("Megabytes of results and pictures").inputValue()).toBe("2");

@@ -69,11 +69,15 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     const page = await server.openAs(browser, "admin", ours, "/settings");
     const form = page.getByRole("form", { name: "How long data stay" });
     await form.getByLabel("Ended links to reports").fill("3");
+    // The other time, which another admin chooses meanwhile, stays.
+    const colleague = await makeUser(server, "admin", ours);
+    expect((await colleague.call("PUT", "/settings/retention", { hints: 6 })).status).toBe(200);
     await expectAccessible(page);
     await expectFitsPhone(page);
     await form.getByRole("button", { name: "Save the times" }).click();
     await form.getByRole("status").filter({ hasText: "The times are saved." }).waitFor();
     await page.reload();
     await expect.poll(() => form.getByLabel("Ended links to reports").inputValue()).toBe("3");
+    expect(await form.getByLabel("Owners' names in results without a patient").inputValue()).toBe("6");
   });
 });

@@ -542,6 +542,12 @@ describe.skipIf(problem !== null)("in a browser", () => {
       .toBe(1);
     await page.getByText("Örnek Cad. 1", { exact: true }).waitFor();
     await page.getByText("Kaydedildi.").waitFor();
+    // The phone, which another admin sets meanwhile, stays.
+    const other = await makeUser(server, "admin", ours);
+    expect((await other.call("PUT", "/settings/report", { phone: "0216" })).status).toBe(200);
+    await page.getByLabel("Adres").fill("Örnek Cad. 2");
+    await page.getByRole("button", { name: "Kaydet" }).click();
+    await page.getByText("Örnek Cad. 2 · 0216", { exact: true }).waitFor();
     await page.locator("input[type=file]").setInputFiles(file);
     await page.getByRole("button", { name: "Kaydet" }).click();
     await page.getByText("sağlam bir PNG veya JPEG değil").waitFor();

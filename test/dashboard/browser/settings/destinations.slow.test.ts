@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { DestinationPage } from "../../../../server/dashboard/types/settings/destinations.ts";
 import { renderDeliveries } from "../../../../server/app.ts";
 import { DestinationDispatcher } from "../../../../server/operations/destinations/dispatcher.ts";
 import { insertDestination } from "../../../../server/records/destinations/destinations.ts";
@@ -49,8 +50,14 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await (await loaded).finished();
     await expectAccessible(page);
     expect(await page.getByLabel("Receiving application").inputValue()).toBe("PIMS");
+    // An option that another admin chooses meanwhile stays, too.
+    const path = new URL(page.url()).pathname.replace("/dashboard/settings", "");
+    const colleague = await makeUser(server, "admin", fp);
+    expect((await colleague.call("PUT", `${path}/options`, { options: { pdf: true } })).status).toBe(200);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. The next message has it.").waitFor();
+    const { destination } = (await colleague.call<DestinationPage>("GET", path)).body;
+    expect(destination.options).toMatchObject({ pdf: true, application: "PIMS" });
     await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await page.getByText("No practice software gets results yet").waitFor();

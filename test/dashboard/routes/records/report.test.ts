@@ -86,6 +86,9 @@ test("the head of the report keeps its logo, and refuses what is not a complete 
   const study = await read();
   const context = await loadReportContext(server.store, { language: "tr", zone: "UTC", clinicId, study, now: 0 });
   expect(context).toMatchObject({ address: "Örnek Cad. 1", phone: "0216", logo: `data:image/png;base64,${redPixel}` });
+  expect((await user.call("PUT", "/settings/report", { phone: "0212" })).status).toBe(200);
+  const stored = { address: "Örnek Cad. 1", phone: "0212", has_logo: true };
+  expect((await user.call("GET", "/settings/report")).body).toEqual(stored);
   expect(await put(null)).toBe(200);
   expect((await user.call("GET", "/settings/report")).body).toMatchObject({ has_logo: false });
 });

@@ -34,6 +34,16 @@ test("an address without a port, in the private network or without TLS in the in
   expect((await make("tls://93.184.216.34:6661")).status).toBe(200);
 });
 
+test("an option that another admin chose meanwhile stays when one sends another option", async () => {
+  const { admin, make } = await world();
+  const { id } = (await make("tls://93.184.216.34:6661")).body;
+  const put = async (changes: object) =>
+    (await admin.call("PUT", `/destinations/${id}/options`, { options: changes })).status;
+  expect([await put({ pdf: true }), await put({ application: "LAB" }), await put({})]).toEqual([200, 200, 200]);
+  const { body } = await admin.call<DestinationPage>("GET", `/destinations/${id}`);
+  expect(body.destination.options).toEqual({ ...options, pdf: true, application: "LAB" });
+});
+
 test("destinations of the server and of agents are listed, and an agent's is changed at its PC alone", async () => {
   const { admin, make } = await world();
   const { body: made } = await make("tls://93.184.216.34:6661");

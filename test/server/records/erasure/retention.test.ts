@@ -48,6 +48,16 @@ test("links and hints go after the months that a clinic chose, and stay without 
   expect(await pruneByPolicy(store, later)).toEqual({ report_links: 0, hints: 0 });
 });
 
+test("a time that another admin chose meanwhile stays when one sends the other time", async () => {
+  const { ours, entities } = resultsClinic();
+  const server = await startServer(...entities);
+  const admin = await makeUser(server, "admin", ours);
+  const put = async (changes: object) => (await admin.call("PUT", "/settings/retention", changes)).status;
+  expect([await put({ report_links: 12, hints: 2 }), await put({ hints: null })]).toEqual([200, 200]);
+  expect(await put({ report_links: 24 })).toBe(200);
+  expect((await admin.call("GET", "/settings/retention")).body).toEqual({ report_links: 24, hints: null });
+});
+
 test("a result that waits or is rejected keeps the owner in no revision, conflict or text of the device after the clinic's months", async () => {
   const { ours, entities } = resultsClinic();
   const server = await startServer(...entities);

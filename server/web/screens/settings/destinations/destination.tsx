@@ -14,7 +14,7 @@ import { Loaded, Problem, useResource } from "../../../resource.tsx";
 import { useInterval } from "../../../use-interval.ts";
 import { clinicPath } from "../../../session.ts";
 import { dateTime, language } from "../../../text.ts";
-import { formValues } from "../../../ui/form/form.ts";
+import { changesOf, formValues } from "../../../ui/form/form.ts";
 import { useAction } from "../../../ui/form/use-action.ts";
 import { FormDialog } from "../../../ui/form-dialog/form-dialog.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
@@ -266,18 +266,24 @@ function wordsOf(code: string, text: string | null): string {
 }
 
 function Options({ of: { id, options }, reload }: { of: DestinationRow; reload: () => void }) {
+  // The options as the form shows them: a save sends those that its user changed.
+  const [opened, setOpened] = useState(options);
   const { run, retry, error, isRunning } = useAction();
   const [isSaved, setSaved] = useState(false);
   const save = async (event: SubmitEvent) => {
     const chosen = optionsIn(formValues(event));
-    setSaved(await run(async () => call("PUT", `${clinicPath()}/destinations/${id}/options`, { options: chosen })));
+    const isDone = await run(async () => {
+      await call("PUT", `${clinicPath()}/destinations/${id}/options`, { options: changesOf(chosen, opened) });
+      setOpened(chosen);
+    });
+    setSaved(isDone);
     reload();
   };
   return (
     <>
       <h2>{t("options")}</h2>
       <form onSubmit={(event) => void save(event)}>
-        <OptionFields of={options} />
+        <OptionFields of={opened} />
         <p class="actions">
           <button type="submit" class="primary" disabled={isRunning}>
             {t("save")}
