@@ -262,6 +262,8 @@ export interface ExplanationBody {
   /** `id` of the violation. */
   violation: string;
   text: string;
+  /** Time of the explanation that the user saw, null without one: no other one is replaced. */
+  seen: string | null;
 }
 
 export interface TypedEvent {
@@ -280,6 +282,8 @@ export interface RulesBody {
   analyte: string;
   /** Null for the rules that the server chooses. */
   choice: RuleChoice | null;
+  /** Time of the clinic's rules that the user saw, null for those of the server: no others are replaced. */
+  seen: string | null;
 }
 
 export interface ScheduleBody {

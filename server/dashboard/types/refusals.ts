@@ -65,6 +65,7 @@ const english = {
   "MAIL.FIXED": (options) => `The mail server is set by options of the command line: ${options}`,
   "MAIL.PASSWORD_AGAIN": () => "The server, its encryption or the name changed: enter the password again",
   "REMARK.CHANGED": () => "Somebody changed the remark meanwhile. Load the page again",
+  "FORM.CHANGED": () => "Somebody changed this meanwhile. Load the page again",
   "LOGO.INVALID": (kilobytes) =>
     `This file is not a complete PNG or JPEG of at most ${kilobytes} kB and 2000 pixels a side`,
   "PATIENT.CHANGED": () => "Somebody changed this animal meanwhile. Load the page again",
@@ -225,6 +226,7 @@ const turkish: Record<RefusalCode, Words> = {
     return `${who === "" ? "Cihaz" : who} bu tetkiki bu arada değiştirdi: ${now}`;
   },
   "REMARK.CHANGED": () => "Notu bu arada başkası değiştirdi. Sayfayı yeniden yükleyin",
+  "FORM.CHANGED": () => "Bunu bu arada başkası değiştirdi. Sayfayı yeniden yükleyin",
   "LOGO.INVALID": (kilobytes) =>
     `Bu dosya, en çok ${kilobytes} kB ve kenarı en çok 2000 piksel olan sağlam bir PNG veya JPEG değil`,
   "STUDY.REJECTED": () => "Bu tetkik reddedilmiş: önce bunu geri alın",

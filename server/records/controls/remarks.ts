@@ -1,3 +1,4 @@
+import { timestampOrNull } from "../../../shared/runtime/timestamp.ts";
 import { type AuditActor, auditCommand } from "../audit/audit.ts";
 import { query, type Session } from "../../database/query.ts";
 import type { Tables } from "../../database/schema.ts";
@@ -51,6 +52,11 @@ export async function explainViolation(
   return true;
 }
 
+/** Reads when a broken rule was explained; null if it was not. */
+export async function explainedAt(session: Session, clinicId: number, violation: string): Promise<string | null> {
+  return timestampOrNull((await session.first(explanation, { clinicId, violation }))?.at ?? null);
+}
+
 /** Whether a value belongs to the device and analyte of a series: rules also look over levels. */
 async function isOfGroup(
   session: Session,
@@ -60,6 +66,14 @@ async function isOfGroup(
   const series = await session.first(groupOfSeries, { seriesId });
   return series?.device_id === device_id && series.analyte === analyte;
 }
+
+const explanation = query((db, p: { clinicId: number; violation: string }) =>
+  db
+    .selectFrom("control_explanation")
+    .select("at")
+    .where("clinic_id", "=", p.clinicId)
+    .where("violation", "=", p.violation),
+);
 
 const byId = query((db, p: { id: number; clinicId: number }) =>
   db

@@ -104,7 +104,7 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       "POST destinations/:id/again": { deliveries: [1] },
       "POST destinations/:id/aside": { delivery: 1 },
       "PUT mail-server": {
-        ...{ host: "127.0.0.1", port: 1, encryption: "starttls", user: null, password: null },
+        ...{ host: "127.0.0.1", port: 1, encryption: "starttls", user: null, password: null, seen: null },
         from: `${marker}@clinic.example`,
       },
       "POST mail-server/test": { to: `${marker}@clinic.example` },
@@ -170,14 +170,16 @@ export function bodiesOf({ marker, named }: Named): Readonly<Record<string, obje
       },
       "POST quality/series/:series/accept": { mean: 92, sd: 2 },
       "POST quality/values/:value/exclusion": { reason: marker },
-      "POST quality/series/:series/explanations": { violation: `1-3s.${named.controlValue}`, text: marker },
+      "POST quality/series/:series/explanations": {
+        ...{ violation: `1-3s.${named.controlValue}`, text: marker, seen: null },
+      },
       "POST quality/events": {
         ...{ device_id: device, at: "2026-11-21T09:00:00.000Z", event: "calibration", subject: marker },
         ...{ entry_id: "0".repeat(32), lot: null, expires: null, text: null },
       },
-      "PUT quality/rules": { analyte: "GLU", choice: { "1-3s": "reject" } },
+      "PUT quality/rules": { analyte: "GLU", choice: { "1-3s": "reject" }, seen: null },
       "PUT quality/schedule": { device_id: device, every_days: 1 },
-      "PUT notifications/quiet-hours": { quiet: null },
+      "PUT notifications/quiet-hours": { quiet: null, seen: null },
       "POST notifications/channels": { type: "email", target: `${marker}2@clinic.example` },
       // The last one: it removes what others name.
       "POST owners/:fp/erase": { version: named.ownerVersion },

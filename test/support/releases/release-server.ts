@@ -271,6 +271,7 @@ async function addSettings(send: Send, { ours, theirs, stray }: Records): Promis
   await send("POST", `${own}/notifications/channels`, { type: "email", target: "nurse@clinic.example" });
   await send("PUT", `${own}/notifications/quiet-hours`, {
     quiet: { from: "22:00", until: "07:00", exempt_critical: true },
+    seen: null,
   });
   const row = { id: "alt-dog", species: "dog", analyte: "ALT", unit: "U/L", low: "12", high: "105" };
   const text = JSON.stringify({ ...row, effective_from: "2026-01-01" });

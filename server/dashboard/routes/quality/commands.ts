@@ -8,13 +8,14 @@ import type { Session } from "../../../database/query.ts";
 import { auditCommand } from "../../../records/audit/audit.ts";
 import { answerQuestion } from "../../../records/controls/answers.ts";
 import { lastRun } from "../../../records/controls/overview.ts";
-import { excludeValue, explainViolation, VIOLATION } from "../../../records/controls/remarks.ts";
+import { excludeValue, explainedAt, explainViolation, VIOLATION } from "../../../records/controls/remarks.ts";
 import { storedFp, storeRecords } from "../../../records/controls/runs.ts";
 import { readTypedControl, typedEvent } from "../../../records/controls/typed.ts";
 import { timeFault } from "../../../records/manual/manual-study.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader, EntryId } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
+import { refuse } from "../../refuse.ts";
 import type {
   AnswerBody,
   ExclusionBody,
@@ -23,6 +24,7 @@ import type {
   TypedControl,
   TypedEvent,
 } from "../../types/quality.ts";
+import { refusal } from "../../types/refusals.ts";
 import { actorOf } from "../commands.ts";
 import {
   Day,
@@ -58,6 +60,7 @@ const exclusionBody: (body: unknown) => ExclusionBody = bodyReader({ reason: fil
 const explanationBody: (body: unknown) => ExplanationBody = bodyReader({
   violation: Type.String({ maxLength: 40 }),
   text: filledText(1000),
+  seen: Nullable(Time),
 });
 const eventBody: (body: unknown) => TypedEvent = bodyReader({
   entry_id: EntryId,
@@ -136,12 +139,13 @@ function remarkRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
   app.post(url, staff, async (request) => setReason(request, exclusionBody(request.body).reason.trim()));
   app.delete(url, staff, async (request) => setReason(request, null));
   app.post(`${URL}/series/:series/explanations`, staff, async (request) => {
-    const { violation, text } = explanationBody(request.body);
+    const { violation, text, seen } = explanationBody(request.body);
     if (!VIOLATION.test(violation)) {
       throw new ApiError("REQUEST.INVALID_BODY", `violation is ${violation}, expected the id of a violation.`);
     }
     await store.transaction(async (session) => {
       const { id: seriesId } = await seriesOf(session, request);
+      if ((await explainedAt(session, clinicOf(request).id, violation)) !== seen) refuse(refusal("FORM.CHANGED"));
       const explained = { seriesId, violation, text: text.trim() };
       const isKnown = await explainViolation(session, explained, actorOf(request, now()));
       if (!isKnown) throw new ApiError("RECORD.NOT_FOUND", "This violation");

@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
+import { timestampOrNull } from "../../../../shared/runtime/timestamp.ts";
 import { isRealDate } from "../../../../shared/schema/timestamp.ts";
 import { ApiError } from "../../../http/errors.ts";
 import type { Session } from "../../../database/query.ts";
 import type { ChangedControls } from "../../../records/controls/series.ts";
-import { setSetting } from "../../../records/controls/settings.ts";
+import { readSettings, setSetting } from "../../../records/controls/settings.ts";
 import { readTargetFile, type TargetLine } from "../../../records/controls/target-file.ts";
 import { acceptProposal, meanAndSd, setTarget, targetFault } from "../../../records/controls/targets.ts";
+import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
 import { refuse } from "../../refuse.ts";
@@ -22,7 +24,7 @@ import type {
 } from "../../types/quality.ts";
 import { refusal } from "../../types/refusals.ts";
 import { actorOf } from "../commands.ts";
-import { filledText, markStudies, QUALITY_URL as URL, seriesNames, seriesOf } from "./shapes.ts";
+import { filledText, markStudies, QUALITY_URL as URL, seriesNames, seriesOf, Time } from "./shapes.ts";
 
 // Admins decide these: targets of sheets, the own target of the first runs, rules and schedules. Rules and schedules leave the marks of
 // earlier studies as they are: else one click would change the results of years. The next control marks those since the last good one.
@@ -51,9 +53,10 @@ const Choice = ClosedObject({
   ...{ "1-2s": Action, "1-3s": Action, "2-2s": Action, "R-4s": Action, "4-1s": Action, "10x": Action },
 });
 type Choice = Static<typeof Choice>;
-const rulesBody: (body: unknown) => { analyte: string; choice: Choice | null } = bodyReader({
+const rulesBody: (body: unknown) => Omit<RulesBody, "choice"> & { choice: Choice | null } = bodyReader({
   analyte: filledText(64),
   choice: Nullable(Choice),
+  seen: Nullable(Time),
 });
 const scheduleBody: (body: unknown) => ScheduleBody = bodyReader({
   device_id: filledText(64),
@@ -131,8 +134,12 @@ function shownLine({ line, key: { analyte, unit, level, lot }, values }: TargetL
 
 function settingRoutes(app: FastifyInstance, { store, now }: DashboardContext): void {
   app.put(`${URL}/rules`, admin, async (request) => {
-    const { analyte, choice }: RulesBody = rulesBody(request.body);
-    await store.transaction((session) => setSetting(session, { analyte }, choice, actorOf(request, now())));
+    const { analyte, choice, seen }: RulesBody = rulesBody(request.body);
+    await store.transaction(async (session) => {
+      const { rules } = await readSettings(session, clinicOf(request).id);
+      if (timestampOrNull(rules.get(analyte)?.at ?? null) !== seen) refuse(refusal("FORM.CHANGED"));
+      await setSetting(session, { analyte }, choice, actorOf(request, now()));
+    });
     return {};
   });
   app.put(`${URL}/schedule`, admin, async (request) => {

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
 import { isMailAddress } from "../../../operations/mail/smtp.ts";
 import {
@@ -29,7 +31,7 @@ import { isAdminOfAll } from "./network.ts";
 
 // Settings, E-mail: the mail server of the server. No response has its password.
 
-const settingBody = bodyReader({
+const settingFields = {
   host: Type.String({
     minLength: 1,
     maxLength: 253,
@@ -39,7 +41,11 @@ const settingBody = bodyReader({
   encryption: Type.Enum([...MAIL_ENCRYPTIONS]),
   user: Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Null()]),
   from: Type.String({ maxLength: 300 }),
-  password: Type.Union([Type.String({ minLength: 1, maxLength: 1000 }), Type.Null()]),
+};
+const settingBody = bodyReader({
+  ...settingFields,
+  password: Nullable(Type.String({ minLength: 1, maxLength: 1000 })),
+  seen: Nullable(ClosedObject(settingFields)),
 });
 const testBody = bodyReader({ to: Type.String({ maxLength: 300 }) });
 
@@ -65,11 +71,12 @@ export function mailServerRoutes(app: FastifyInstance, context: DashboardContext
     };
   });
   app.put(URL, { config }, async (request) => {
-    const { password, ...setting }: MailServerBody = settingBody(request.body);
+    const { password, seen, ...setting }: MailServerBody = settingBody(request.body);
     await refuseChange(userOf(request).userId);
     if (!isMailAddress(setting.from)) refuse(refusal("SHARE.ADDRESS"));
     await store.transaction(async (session) => {
       const kept = await readMailServer(session);
+      if (!isDeepStrictEqual(kept?.setting ?? null, seen)) refuse(refusal("FORM.CHANGED"));
       const sealedPassword = setting.user === null ? null : passwordOf(setting, { password, kept, pepper });
       await writeMailServer(session, { setting, sealedPassword }, now());
       await auditCommand(session, "mail server set", [clinicOf(request).fp], actorOf(request, now()));

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { timestampOrNull } from "../../../../shared/runtime/timestamp.ts";
-import { ClosedObject } from "../../../../shared/schema/schema.ts";
+import { ClosedObject, Nullable } from "../../../../shared/schema/schema.ts";
 import type { Receiver } from "../../../operations/alerts/deliver.ts";
 import { textForm } from "../../../../shared/schema/text-form.ts";
-import { WALL_TIME } from "../../../operations/alerts/quiet.ts";
+import { type QuietHours, WALL_TIME } from "../../../operations/alerts/quiet.ts";
 import { isMailAddress } from "../../../operations/mail/smtp.ts";
 import {
   CHANNELS_MAX,
@@ -13,6 +14,7 @@ import {
   type NewChannelBody,
   type NotificationState,
   type QuietHoursBody,
+  type QuietHoursShown,
   TEST_PAUSE_S,
   type TestOutcome,
 } from "../../types/settings/notifications.ts";
@@ -36,9 +38,8 @@ import { type Refusal, refusal } from "../../types/refusals.ts";
 
 const Time = Type.String({ pattern: textForm(WALL_TIME, "a time of day such as 03:30") });
 
-const quietBody = bodyReader({
-  quiet: Type.Union([ClosedObject({ from: Time, until: Time, exempt_critical: Type.Boolean() }), Type.Null()]),
-});
+const Quiet = Nullable(ClosedObject({ from: Time, until: Time, exempt_critical: Type.Boolean() }));
+const quietBody = bodyReader({ quiet: Quiet, seen: Quiet });
 
 const newChannelBody = bodyReader({
   type: Type.Enum(["email", "webhook"]),
@@ -53,14 +54,15 @@ export function notificationRoutes(app: FastifyInstance, context: DashboardConte
     readState(store, clinicOf(request).id, await mail.isSet()),
   );
   app.put(`${URL}/quiet-hours`, { config: { access: "admin" } }, async (request) => {
-    const { quiet: chosen }: QuietHoursBody = quietBody(request.body);
+    const { quiet: chosen, seen }: QuietHoursBody = quietBody(request.body);
     if (chosen !== null && chosen.from === chosen.until) {
       throw new ApiError("REQUEST.INVALID_BODY", "Start and end of the quiet hours are the same: choose two times.");
     }
     const quiet = chosen && { from: chosen.from, until: chosen.until, exemptCritical: chosen.exempt_critical };
     const clinicId = clinicOf(request).id;
     await store.transaction(async (session) => {
-      const { receivers } = await readNotifications(session, clinicId);
+      const { quiet: stored, receivers } = await readNotifications(session, clinicId);
+      if (!isDeepStrictEqual(shownQuiet(stored), seen)) refuse(refusal("FORM.CHANGED"));
       await saveNotifications(session, clinicId, { quiet, receivers }, now());
     });
     return {};
@@ -115,7 +117,7 @@ async function readState(session: Session, clinicId: number, sendsMail: boolean)
   const { messages, health } = await readAlertBook(session, clinicId);
   return {
     sends_mail: sendsMail,
-    quiet: quiet && { from: quiet.from, until: quiet.until, exempt_critical: quiet.exemptCritical },
+    quiet: shownQuiet(quiet),
     channels: receivers.map(({ id, type, target }) => {
       const { sentAt = null, fault = null } = health[id] ?? {};
       return {
@@ -126,6 +128,10 @@ async function readState(session: Session, clinicId: number, sendsMail: boolean)
       };
     }),
   };
+}
+
+function shownQuiet(quiet: QuietHours | null): QuietHoursShown | null {
+  return quiet && { from: quiet.from, until: quiet.until, exempt_critical: quiet.exemptCritical };
 }
 
 /** @throws ApiError for an address that cannot be a receiver */

@@ -31,6 +31,8 @@ export interface MailServerState {
 export interface MailServerBody extends MailSetting {
   /** Null keeps the stored one. */
   password: string | null;
+  /** That which the user saw: no other one is replaced. */
+  seen: MailSetting | null;
 }
 
 type Words = (...values: readonly string[]) => string;

@@ -41,6 +41,8 @@ export interface ChannelShown {
 /** The body of `PUT notifications/quiet-hours`. */
 export interface QuietHoursBody {
   quiet: QuietHoursShown | null;
+  /** Those that the user saw: no others are replaced. */
+  seen: QuietHoursShown | null;
 }
 
 /** The body of `POST notifications/channels`. */

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { RulesBody } from "../../../../server/dashboard/types/quality.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import {
   browserProblem,
@@ -11,7 +12,7 @@ import {
 } from "../../../support/peers/browser.ts";
 import { clinic, keyPermissions } from "../../../server/harness.ts";
 import { controlRun, deviceEvent, pushQuality, result } from "../../../server/quality.ts";
-import { startDashboard } from "../../harness.ts";
+import { makeUser, startDashboard } from "../../harness.ts";
 
 const fp = newFp("clinic");
 
@@ -246,6 +247,19 @@ describe.skipIf(browserProblem() !== null)("quality control in a browser", () =>
     await press(page, "Change the rules");
     await page.getByLabel("10x").selectOption("reject");
     await expectAccessible(page);
+    // Rules that another admin chooses meanwhile are not replaced.
+    const colleague = await makeUser(server, "admin", fp);
+    const rules: RulesBody = { analyte: "GLU", choice: { "1-3s": "warn" }, seen: null };
+    const loaded = page.waitForResponse(/\/quality\/series\//);
+    expect((await colleague.call("PUT", "/quality/rules", rules)).status).toBe(200);
+    await (await loaded).finished();
+    await press(page, "Use these rules");
+    await page.getByRole("dialog").getByText("Somebody changed this meanwhile.").waitFor();
+    expect(await page.getByLabel("10x").inputValue()).toBe("reject");
+    await press(page, "Cancel");
+    await press(page, "Change the rules");
+    expect(await page.getByRole("dialog").getByLabel("1-3s").inputValue()).toBe("warn");
+    await page.getByLabel("10x").selectOption("reject");
     await press(page, "Use these rules");
     await page.getByText(/10x rejects?\.|, 10x reject\./).waitFor();
     await press(page, "Set the schedule");

@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createMailer } from "../../../../server/operations/mail/smtp.ts";
+import type { QuietHoursBody } from "../../../../server/dashboard/types/settings/notifications.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import {
   browserProblem,
@@ -62,7 +63,22 @@ describe.skipIf(browserProblem() !== null)("notifications in a browser", () => {
     await page.getByText("Saved.").waitFor();
     await page.reload();
     await expect.poll(() => page.getByLabel("From").inputValue()).toBe("21:30");
-    await expect.poll(() => page.getByLabel("Send critical values immediately all the same").isChecked()).toBe(true);
+    const exempt = page.getByLabel("Send critical values immediately all the same");
+    await expect.poll(() => exempt.isChecked()).toBe(true);
+    // Hours that another admin chooses meanwhile are not replaced.
+    const colleague = await makeUser(server, "admin", fp);
+    const seen = { from: "21:30", until: "06:15", exempt_critical: true };
+    const body: QuietHoursBody = { quiet: { ...seen, exempt_critical: false }, seen };
+    server.clock.now += MINUTE;
+    const loaded = page.waitForResponse(/\/notifications$/);
+    expect((await colleague.call("PUT", "/notifications/quiet-hours", body)).status).toBe(200);
+    await (await loaded).finished();
+    await page.getByLabel("Until").fill("07:00");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Somebody changed this meanwhile.").waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Until").inputValue()).toBe("06:15");
+    expect(await exempt.isChecked()).toBe(false);
 
     await chooseLanguage(page, "tr");
     await page.getByText("Kime haber verilir").waitFor();

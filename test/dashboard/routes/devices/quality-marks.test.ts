@@ -205,7 +205,7 @@ test("rules and schedules keep the marks of earlier studies until the next contr
   const warned = [expect.objectContaining({ quality: "warning", rule: "1-2s" })];
   expect(await read()).toEqual(warned);
   const choice = { "1-2s": "reject" };
-  expect((await admin.call("PUT", "/quality/rules", { analyte: "CREA", choice })).status).toBe(200);
+  expect((await admin.call("PUT", "/quality/rules", { analyte: "CREA", choice, seen: null })).status).toBe(200);
   expect((await admin.call("PUT", "/quality/schedule", { device_id: "chem-1", every_days: 1 })).status).toBe(200);
   expect(await read()).toEqual(warned);
   await controls("11:30", { CREA: 0 });

@@ -91,12 +91,15 @@ test("a value beyond 3 SD fails its series until the control passes again, and a
   const broken = body.violations.find(({ rule }) => rule === "1-3s");
   expect(broken).toMatchObject({ at: day(2), verdict: "reject", side: "high", points: ["99"], explained: null });
   expect(broken).toMatchObject({ scope: "level", change: null });
-  const words = { violation: broken?.id, text: "Control not mixed, repeated: 92" };
-  expect((await staff.call("POST", `/quality/series/${series?.id}/explanations`, words)).status).toBe(200);
-  expect((await only()).violations.find(({ rule }) => rule === "1-3s")?.explained).toMatchObject({
-    by: staff.name,
-    text: words.text,
-  });
+  const words = { violation: broken?.id, text: "Control not mixed, repeated: 92", seen: null };
+  const explain = async (written: object) =>
+    (await staff.call("POST", `/quality/series/${series?.id}/explanations`, written)).status;
+  expect(await explain(words)).toBe(200);
+  // One that a colleague wrote meanwhile stays.
+  expect(await explain({ ...words, text: "Lot changed" })).toBe(409);
+  const explained = (await only()).violations.find(({ rule }) => rule === "1-3s")?.explained;
+  expect(explained).toMatchObject({ by: staff.name, text: words.text });
+  expect(await explain({ ...words, seen: explained?.at })).toBe(200);
   expect((await allSeries())[0]).toMatchObject({ state: "failed", unexplained: 0 });
   await push(...runsOf([92], {}, 3));
   expect((await allSeries())[0]).toMatchObject({ state: "ok" });
@@ -322,11 +325,15 @@ test("an admin's rules for an analyte are in force with name and time, and null 
     choice: { "1-2s": "warn", "1-3s": "reject" },
     by: null,
   });
-  await admin.call("PUT", "/quality/rules", { analyte: "GLU", choice: { "1-2s": "reject" } });
+  const put = async (choice: object | null, seen: string | null) =>
+    (await admin.call("PUT", "/quality/rules", { analyte: "GLU", choice, seen })).status;
+  expect(await put({ "1-2s": "reject" }, null)).toBe(200);
+  // Rules that another admin chose meanwhile stay.
+  expect([await put({ "1-3s": "warn" }, null), await put(null, null)]).toEqual([409, 409]);
   const body = await only();
   expect(body.rules).toMatchObject({ why: "clinic", choice: { "1-2s": "reject" }, by: admin.name });
   expect(body.series.state).toBe("failed");
-  await admin.call("PUT", "/quality/rules", { analyte: "GLU", choice: null });
+  expect(await put(null, body.rules.at)).toBe(200);
   expect((await only()).rules.why).toBe("default");
 });
 
@@ -378,7 +385,8 @@ test("the report of a month has target, chart, broken rules and events in both l
   const { points, series, violations } = await only();
   await staff.call("POST", `/quality/values/${points[3]?.id}/exclusion`, { reason: "wrong cup" });
   const violation = violations.find(({ rule }) => rule === "1-3s")?.id;
-  await staff.call("POST", `/quality/series/${series.id}/explanations`, { violation, text: "=cleaned the probe" });
+  const written = { violation, text: "=cleaned the probe", seen: null };
+  await staff.call("POST", `/quality/series/${series.id}/explanations`, written);
   const report = async (query: string) =>
     server.app.inject({
       url: `/clinic/v1/clinics/${ours}/quality/report.pdf?${query}`,
@@ -430,7 +438,7 @@ test("another clinic sees and changes nothing of a series, a value, a question o
   expect(await status("GET", `series/${series?.id}`)).toBe(404);
   expect(await status("POST", `series/${series?.id}/accept`, { mean: 1, sd: 1 })).toBe(404);
   expect(await status("POST", `values/${points[0]?.id}/exclusion`, { reason: "x" })).toBe(404);
-  const words = { violation: `1-3s.${points[1]?.id}`, text: "x" };
+  const words = { violation: `1-3s.${points[1]?.id}`, text: "x", seen: null };
   expect(await status("POST", `series/${series?.id}/explanations`, words)).toBe(404);
   await other.call("POST", "/quality/targets", sheet);
   const theirSeries = (await other.call<QualityBody>("GET", "/quality")).body.devices[0]?.series[0]?.id;

@@ -32,9 +32,11 @@ async function startWithAdmin() {
     user: "vet",
     from: "vet@clinic.example",
   };
-  const put = (changes: object = {}) =>
-    admin.call<Refused>("PUT", "/mail-server", { ...setting, password: PASSWORD, ...changes });
   const state = async () => (await admin.call<MailServerState>("GET", "/mail-server")).body;
+  const put = async (changes: object = {}) => {
+    const { setting: seen } = await state();
+    return admin.call<Refused>("PUT", "/mail-server", { ...setting, password: PASSWORD, seen, ...changes });
+  };
   const sendTest = async () => {
     server.clock.now += 10_000;
     return (await admin.call<MailResult>("POST", "/mail-server/test", { to: "nurse@clinic.example" })).body;
@@ -94,6 +96,16 @@ test("the password is sealed, in no response, and goes to no other server", asyn
   expect((await put({ password: null, user: setting.user })).body.error.details.code).toBe("MAIL.PASSWORD_AGAIN");
 });
 
+test("a mail server that another admin set meanwhile is not replaced", async () => {
+  const { put, setting, state } = await startWithAdmin();
+  await put();
+  expect((await put({ from: "lab@clinic.example" })).status).toBe(200);
+  for (const seen of [setting, null]) {
+    expect((await put({ seen })).body.error.details.code).toBe("FORM.CHANGED");
+  }
+  expect((await state()).setting).toEqual({ ...setting, from: "lab@clinic.example" });
+});
+
 test("the options of the command line win and are shown", async () => {
   const { server, put, state } = await startWithAdmin();
   await put();
@@ -116,7 +128,7 @@ test("only an admin of each clinic of the server sees and changes its mail serve
     user: null,
     from: "vet@clinic.example",
   };
-  const body = { ...setting, password: null };
+  const body = { ...setting, password: null, seen: null };
   expect((await one.call<Refused>("PUT", "/mail-server", body)).body.error.details.code).toBe("MAIL.OTHER_CLINICS");
   expect((await one.call<Refused>("DELETE", "/mail-server")).body.error.details.code).toBe("MAIL.OTHER_CLINICS");
   expect((await both.call("PUT", "/mail-server", body)).status).toBe(200);

@@ -72,12 +72,16 @@ describe("notifications of a clinic", () => {
 
   test("quiet hours are two times of the clinic's clocks", async () => {
     const { admin, state } = await clinics();
-    const put = async (quiet: unknown) => (await admin.call("PUT", "/notifications/quiet-hours", { quiet })).status;
+    const put = async (quiet: unknown, seen: unknown = null) =>
+      (await admin.call("PUT", "/notifications/quiet-hours", { quiet, seen })).status;
     const quiet = { from: "22:00", until: "07:00", exempt_critical: true };
     expect(await put(quiet)).toBe(200);
     expect((await state()).quiet).toEqual(quiet);
     expect([await put({ ...quiet, until: "22:00" }), await put({ ...quiet, from: "24:00" })]).toEqual([400, 400]);
-    expect([await put(null), (await state()).quiet]).toEqual([200, null]);
+    // Those that the admin did not see are not replaced.
+    const loud = { ...quiet, exempt_critical: false };
+    expect([await put(loud), await put(loud, loud), (await state()).quiet]).toEqual([409, 409, quiet]);
+    expect([await put(null, quiet), (await state()).quiet]).toEqual([200, null]);
   });
 
   test("the test button shows what happened, and its outcome stays at the address", async () => {

@@ -108,7 +108,8 @@ describe("the quality of a study", () => {
     const series = devices[0]?.series.find(({ analyte }) => analyte === "GLU")?.id ?? "";
     const { violations } = (await staff.call<SeriesBody>("GET", `/quality/series/${series}`)).body;
     for (const { id: violation } of violations) {
-      await staff.call("POST", `/quality/series/${series}/explanations`, { violation, text: "named anew" });
+      const words = { violation, text: "named anew", seen: null };
+      await staff.call("POST", `/quality/series/${series}/explanations`, words);
     }
     const renamed = { material: "Multi-Control" };
     await controls(control(at(11), { GLU: 0, ALT: 0 }, renamed));

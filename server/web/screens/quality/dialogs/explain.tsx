@@ -21,7 +21,7 @@ export function Explain({
 }) {
   const { what, next } = violationText(violation, series.analyte, violation.change, language.value);
   const explain = async ({ text = "" }: Record<string, string>) => {
-    const body: ExplanationBody = { violation: violation.id, text: text.trim() };
+    const body: ExplanationBody = { violation: violation.id, text: text.trim(), seen: violation.explained?.at ?? null };
     await call("POST", `${clinicPath()}/quality/series/${series.id}/explanations`, body);
     await reload();
   };

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { RulesBody, SeriesBody } from "../../../../dashboard/types/quality.ts";
 import type { Rule, RuleChoice } from "../../../../../shared/clinical/control/types.ts";
 import { ruleText } from "../../../../../shared/clinical/control/words.ts";
@@ -16,7 +17,7 @@ const RULES: readonly Rule[] = ["1-2s", "1-3s", "2-2s", "R-4s", "4-1s", "10x"];
 export function ChangeRules({
   analyte,
   title,
-  rules: { choice, why },
+  rules,
   close,
   reload,
 }: {
@@ -27,6 +28,8 @@ export function ChangeRules({
   close: () => void;
   reload: () => Promise<void>;
 }) {
+  // The rules of the opening: the server refuses to replace others.
+  const [{ choice, why, at: seen }] = useState(rules);
   const { run, error, isRunning } = useAction();
   const put = async (body: RulesBody) => {
     await call("PUT", `${clinicPath()}/quality/rules`, body);
@@ -34,10 +37,10 @@ export function ChangeRules({
   };
   const save = (fields: Record<string, string>) => {
     const chosen = RULES.map((rule) => [rule, fields[rule]]).filter(([, each]) => each !== "off");
-    return put({ analyte, choice: Object.fromEntries(chosen) as RuleChoice });
+    return put({ analyte, choice: Object.fromEntries(chosen) as RuleChoice, seen });
   };
   const reset = (dialog: HTMLDialogElement | null) =>
-    void run(() => put({ analyte, choice: null })).then((isDone) => isDone && dialog?.close());
+    void run(() => put({ analyte, choice: null, seen })).then((isDone) => isDone && dialog?.close());
   return (
     <FormDialog title={t("rulesTitle", { analyte: title })} close={close} act={save} button={t("rulesButton")}>
       <p class="quiet">

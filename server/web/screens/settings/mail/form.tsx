@@ -28,6 +28,7 @@ export function MailServerForm({ state: { setting, has_password }, reload, remov
     const body: MailServerBody = {
       ...{ host: host.trim(), port: Number(port), encryption: encryption === "tls" ? "tls" : "starttls" },
       ...{ user: user.trim() || null, password: password || null, from: from.trim() },
+      seen: setting,
     };
     setSaved(false);
     void run(async () => {

@@ -53,7 +53,7 @@ function Notifications() {
               </button>
             </p>
             <h2>{t("quiet")}</h2>
-            <QuietHoursForm quiet={quiet} reload={state.reload} />
+            <QuietHoursForm quiet={quiet} />
           </>
         )}
       </Loaded>

@@ -9,18 +9,20 @@ import { useAction } from "../../../ui/form/use-action.ts";
 import { t } from "./texts.ts";
 
 /** The hours in which the clinic wants no messages. */
-export function QuietHoursForm({ quiet, reload }: { quiet: QuietHoursShown | null; reload: () => Promise<void> }) {
+export function QuietHoursForm({ quiet }: { quiet: QuietHoursShown | null }) {
+  // The hours as the form shows them: the server refuses to replace others.
+  const [seen, setSeen] = useState(quiet);
   const { run, error, isRunning } = useAction();
   const [isOn, setOn] = useState(quiet !== null);
   const [isSaved, setSaved] = useState(false);
   const submit = (event: SubmitEvent) => {
     const { from = "", until = "", exempt } = formValues(event);
-    const body: QuietHoursBody = { quiet: isOn ? { from, until, exempt_critical: exempt !== undefined } : null };
+    const body: QuietHoursBody = { quiet: isOn ? { from, until, exempt_critical: exempt !== undefined } : null, seen };
     setSaved(false);
     void run(async () => {
       await call("PUT", `${clinicPath()}/notifications/quiet-hours`, body);
+      setSeen(body.quiet);
       setSaved(true);
-      await reload();
     });
   };
   return (
@@ -35,15 +37,15 @@ export function QuietHoursForm({ quiet, reload }: { quiet: QuietHoursShown | nul
         <>
           <div class="quiet-times">
             <Field label={t("from")}>
-              <input name="from" type="time" required defaultValue={quiet?.from ?? "20:00"} />
+              <input name="from" type="time" required defaultValue={seen?.from ?? "20:00"} />
             </Field>
             <Field label={t("until")}>
-              <input name="until" type="time" required defaultValue={quiet?.until ?? "07:00"} />
+              <input name="until" type="time" required defaultValue={seen?.until ?? "07:00"} />
             </Field>
           </div>
           <p>
             <label>
-              <input type="checkbox" name="exempt" defaultChecked={quiet?.exempt_critical ?? true} /> {t("exempt")}
+              <input type="checkbox" name="exempt" defaultChecked={seen?.exempt_critical ?? true} /> {t("exempt")}
             </label>
           </p>
         </>
