@@ -111,9 +111,9 @@ test("a header with an unknown character set is read in part", async () => {
   });
 });
 
-test("sequences 3 000 deep exceed the time limit, and the next header is read", async () => {
-  const impatient = new HeaderReader({ quickMs: 100, longMs: patiently(1_500) });
-  expect(await read(hostileDataset(), impatient)).toEqual({ problem: `not read within ${patiently(1_500) / 1000} s` });
+test("sequences 6 000 deep exceed the time limit, and the next header is read", async () => {
+  const impatient = new HeaderReader({ quickMs: 100, longMs: 2_000 });
+  expect(await read(hostileDataset(6_000), impatient)).toEqual({ problem: "not read within 2 s" });
   expect(await read(dataset(), impatient)).toMatchObject({ header: { cutShort: null } });
   impatient.close();
 });
