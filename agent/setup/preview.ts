@@ -1,6 +1,7 @@
 import type Database from "better-sqlite3";
 import { newUlid } from "../../shared/api/fp.ts";
 import type { Patient } from "../../shared/api/patient.ts";
+import { shownReason } from "../page/types/message-codes.ts";
 import type { FirstMessage, SetupStudy } from "../page/types/setup.ts";
 import { analyzersOf } from "../analyzers.ts";
 import type { Config, DeviceConfig } from "../config/values/schema.ts";
@@ -51,11 +52,12 @@ export async function firstMessage(device: DeviceConfig, since: number, config: 
     const id = newestMessage(db, device.id, since);
     if (id === null) return null;
     const message = messageOf(db, id);
-    const { state, reason, bytes } = message;
-    if (filing === null) return { id, state, reason, studies: [], looksLike: null };
+    const { state, bytes } = message;
+    const why = shownReason(message);
+    if (filing === null) return { id, state, ...why, studies: [], looksLike: null };
     const settlement = await preview(operationsOn(db), message, filing, config.matchPatientsByName ?? false);
     const studies = shownStudies(settlement, operationsOn(db));
-    return { id, state, reason, studies, looksLike: looksLike(bytes, device.profile) };
+    return { id, state, ...why, studies, looksLike: looksLike(bytes, device.profile) };
   });
 }
 

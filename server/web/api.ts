@@ -119,12 +119,19 @@ async function send(method: Method, path: string, body: unknown, end?: AbortSign
   if (response.ok) return response;
   const requestId = response.headers.get("x-request-id");
   const envelope = (await response.json().catch(() => ({}))) as { error?: ErrorBody };
-  const { code = "SERVER.INTERNAL", message = `The server answered ${response.status}.` } = envelope.error ?? {};
+  const { status } = response;
+  const { code = codeWithoutEnvelope(status), message = `The server answered ${status}.` } = envelope.error ?? {};
   if (code === "SESSION.REQUIRED") isSignedOut.value = true;
   if (code === "SESSION.OTHER_USER") otherUser.value = message;
   const { code: reason, values = [] } = envelope.error?.details ?? {};
   const refusal = reason === undefined ? null : await refusalOf({ code: reason, values });
-  throw new RequestError(message, response.status, code, requestId, refusal);
+  throw new RequestError(message, status, code, requestId, refusal);
+}
+
+/** Names what a proxy in front of the server answers by itself, for example while the server starts again. */
+function codeWithoutEnvelope(status: number): string {
+  if (status === 413) return "REQUEST.TOO_LARGE";
+  return status >= 502 && status <= 504 ? "SERVER.UNAVAILABLE" : "SERVER.INTERNAL";
 }
 
 /** The words of all refusals are loaded with the first one, since no first screen needs them. */

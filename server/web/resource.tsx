@@ -1,4 +1,5 @@
 import { effect, signal, useSignal } from "@preact/signals";
+import type { Language } from "../../shared/api/language.ts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, RequestError } from "./api.ts";
@@ -122,13 +123,13 @@ function Skeleton() {
   );
 }
 
-/** Shows the error: no permission, no response, or the server's sentence with the id of the request. */
+/** Shows the error: no permission, no response, or its sentence with the id of the request. */
 export function Problem({ error, retry }: { error: RequestError; retry?: () => unknown }) {
   const isForbidden = error.code === "SESSION.FORBIDDEN";
   return (
     <div class="problem" role="alert">
       <strong>{t(titleOf(error))}</strong>
-      <p>{sentenceOf(error)}</p>
+      <p>{sentenceOf(error) ?? <ServersOwn error={error} />}</p>
       {error.requestId !== null && !isForbidden && (
         <p class="quiet">
           {t("requestId")} <code>{error.requestId}</code>
@@ -143,16 +144,36 @@ export function Problem({ error, retry }: { error: RequestError; retry?: () => u
   );
 }
 
+/** The server's sentence, which is English on every page. */
+function ServersOwn({ error: { code, message } }: { error: RequestError }) {
+  const isValue = code === "REQUEST.INVALID_BODY" || code === "REQUEST.INVALID_PARAMETER";
+  return (
+    <>
+      {isValue && `${t("value")} `}
+      <span lang="en">{message}</span>
+    </>
+  );
+}
+
 function titleOf({ code, status }: RequestError): "forbidden" | "offline" | "failed" {
   if (code === "SESSION.FORBIDDEN") return "forbidden";
   return status === 0 ? "offline" : "failed";
 }
 
-/** Returns the translated sentence of a refusal or an error code; without a translation the server's own sentence. */
-function sentenceOf({ code, message, refusal }: RequestError): string {
+type WordsOf = (sentence: string, language: Language) => string | null;
+
+let wordsOfServer: WordsOf = () => null;
+
+/** Sets the words for the sentences of a server that has no code for each. They return null for a sentence without words. */
+export function wordErrorsBy(words: WordsOf): void {
+  wordsOfServer = words;
+}
+
+/** Returns the translated sentence of a refusal or an error; null without a translation. */
+function sentenceOf({ code, message, refusal }: RequestError): string | null {
   if (refusal !== null) return refusal.text(language.value);
   const known = knownErrors.find((one) => one === code);
-  return known === undefined ? message : t(known);
+  return known === undefined ? wordsOfServer(message, language.value) : t(known);
 }
 
 const knownErrors = [
@@ -164,8 +185,15 @@ const knownErrors = [
   "SESSION.SECOND_FACTOR",
   "SESSION.SECOND_FACTOR_ENDED",
   "SESSION.FORBIDDEN",
+  "SESSION.OTHER_USER",
   "CLINIC.SUSPENDED",
   "RECORD.NOT_FOUND",
+  "RECORD.DAMAGED",
+  "REQUEST.ID_REUSED",
+  "REQUEST.TIMEOUT",
+  "REQUEST.TOO_LARGE",
+  "SERVER.INTERNAL",
+  "SERVER.UNAVAILABLE",
   "OFFLINE",
 ] as const;
 
@@ -186,6 +214,7 @@ const t = translations({
   failed: ["This did not work", "İşlem başarısız oldu"],
   requestId: ["Request", "İstek"],
   retry: ["Try again", "Yeniden dene"],
+  value: ["A value is not accepted:", "Bir değer kabul edilmedi:"],
   "SESSION.REQUIRED": ["Your session is over. Sign in again.", "Oturumunuz sona erdi. Yeniden oturum açın."],
   "SESSION.SIGN_IN_FAILED": ["The name or the password is wrong.", "Ad veya parola yanlış."],
   "SESSION.WRONG_PASSWORD": ["The password is wrong.", "Parola yanlış."],
@@ -208,10 +237,35 @@ const t = translations({
     "An admin of the clinic can change your role.",
     "Rolünüzü kliniğin bir yöneticisi değiştirebilir.",
   ],
+  "SESSION.OTHER_USER": [
+    "Somebody else signed in with this browser: load the page again.",
+    "Bu tarayıcıda başka biri oturum açtı: sayfayı yeniden yükleyin.",
+  ],
   "CLINIC.SUSPENDED": [
     "The operator of this server has suspended the clinic. Results of its devices are kept meanwhile. Ask the operator.",
     "Sunucunun işleticisi kliniği askıya aldı. Cihazlarınızın sonuçları bu sırada saklanır. İşleticiye başvurun.",
   ],
   "RECORD.NOT_FOUND": ["This does not exist, or no longer.", "Bu kayıt yok ya da artık yok."],
+  "RECORD.DAMAGED": [
+    "The stored record is damaged. It is not shown until it is restored.",
+    "Saklanan kayıt bozuk. Geri yüklenene kadar gösterilmez.",
+  ],
+  "REQUEST.ID_REUSED": [
+    "The id of this request was used for another one: load the page again.",
+    "Bu isteğin numarası başka bir istekte kullanıldı: sayfayı yeniden yükleyin.",
+  ],
+  "REQUEST.TIMEOUT": ["The request did not arrive in time. Try again.", "İstek süresinde ulaşmadı. Yeniden deneyin."],
+  "REQUEST.TOO_LARGE": [
+    "This is too large for the server. Choose a smaller file, or less text.",
+    "Bu, sunucu için çok büyük. Daha küçük bir dosya ya da daha kısa bir metin seçin.",
+  ],
+  "SERVER.INTERNAL": [
+    "The server failed. If it does so again, tell whoever runs the server.",
+    "Sunucuda bir hata oluştu. Yinelenirse sunucudan sorumlu kişiye bildirin.",
+  ],
+  "SERVER.UNAVAILABLE": [
+    "The server cannot answer just now. Try again in a moment.",
+    "Sunucu şu anda yanıt veremiyor. Biraz sonra yeniden deneyin.",
+  ],
   OFFLINE: ["Check the network. The page tries again.", "Ağ bağlantısını denetleyin. Sayfa yeniden deniyor."],
 });

@@ -14,6 +14,11 @@ import { WAIT_MS } from "../support/runner/patience.ts";
 
 const YEAR_MS = 365 * 86_400_000;
 
+/** The body of a refusal. */
+export interface Refused {
+  readonly error: { readonly code: string; readonly message: string; readonly details?: object };
+}
+
 /** A user with a session, and calls of /clinic/v1 in a clinic. */
 export type TestUser = Awaited<ReturnType<typeof makeUser>>;
 

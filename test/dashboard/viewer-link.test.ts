@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { VIEWER_PRESETS, viewerFault, viewerLink } from "../../server/dashboard/types/results/viewer-link.ts";
 import { newFp } from "../../shared/api/fp.ts";
 import { clinic, startServer } from "../server/harness.ts";
-import { makeUser } from "./harness.ts";
+import { makeUser, type Refused } from "./harness.ts";
 
 const UID = "{study_instance_uid}";
 
@@ -41,15 +41,17 @@ test("an admin sets, keeps and removes the template of the clinic", async () => 
   const fp = newFp("clinic");
   const server = await startServer(clinic(fp));
   const admin = await makeUser(server, "admin", fp);
-  const put = async (change: object) =>
-    (await admin.call("PUT", "/settings/clinic", { language: null, time_zone: null, ...change })).status;
+  const answer = (change: object) =>
+    admin.call<Refused>("PUT", "/settings/clinic", { language: null, time_zone: null, ...change });
+  const put = async (change: object) => (await answer(change)).status;
   const stored = async () =>
     (await admin.call<{ clinics: { viewer_template: string | null }[] }>("GET", "/clinic/v1/session")).body.clinics[0]
       ?.viewer_template;
   expect(await stored()).toBeNull();
   expect(await put({ viewer_template: VIEWER_PRESETS.Stone })).toBe(200);
   expect(await put({})).toBe(200);
-  expect(await put({ viewer_template: `javascript:${UID}` })).toBe(400);
+  const refused = await answer({ viewer_template: `javascript:${UID}` });
+  expect([refused.status, refused.body.error.details]).toEqual([400, { code: "VIEWER.ADDRESS", values: [UID] }]);
   expect(await stored()).toBe(VIEWER_PRESETS.Stone);
   expect(await put({ viewer_template: null })).toBe(200);
   expect(await stored()).toBeNull();

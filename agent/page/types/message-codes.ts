@@ -1,6 +1,6 @@
 import type { Language } from "../../../shared/api/language.ts";
 import type { FilingCode } from "../../../shared/api/filing-code.ts";
-import { readingText } from "./reading-words.ts";
+import { readingText } from "./words/reading-words.ts";
 
 // Why a message is in its state: a code for programs. The words of a code with values are stored beside it, those of the others are made
 // here, where a person reads them.

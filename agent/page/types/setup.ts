@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { PatientHint } from "../../../shared/api/study.ts";
+import type { CodedReason } from "./message-codes.ts";
 import type { LocalResult } from "./messages.ts";
 
 // The set-up of the agent: `/local/v1/setup` of its page. A step is data: the page draws it and sends an answer.
@@ -215,10 +216,9 @@ export interface FirstStep {
   readonly profiles: readonly ProfileName[];
 }
 
-export interface FirstMessage {
+export interface FirstMessage extends CodedReason {
   readonly id: string;
   readonly state: string;
-  readonly reason: string | null;
   readonly studies: readonly SetupStudy[];
   /** The profile that the message looks like; null if the chosen one fits. */
   readonly looksLike: ProfileName | null;

@@ -1,4 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { refuseValue } from "../refuse.ts";
+import { refusal } from "../types/refusals.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "../types/settings/session.ts";
 import { ApiError } from "../../http/errors.ts";
 import { randomText } from "../../../shared/runtime/random-text.ts";
@@ -50,8 +52,7 @@ const queues = { known: [] as (() => void)[], strangers: [] as (() => void)[] };
  */
 export async function hashPassword(password: string): Promise<string> {
   if (password.length < PASSWORD_CHARS_MIN || password.length > PASSWORD_CHARS_MAX) {
-    const expected = `${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`;
-    throw new ApiError("REQUEST.INVALID_BODY", `The password is too short or too long, expected ${expected}.`);
+    refuseValue(refusal("PASSWORD.LENGTH", PASSWORD_CHARS_MIN, PASSWORD_CHARS_MAX));
   }
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, current, known);

@@ -1,5 +1,6 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { type Reason, type ReasonOf, reasonOf } from "../../../shared/api/reason.ts";
+import { animalWord } from "../../../shared/clinical/passport/animal-words.ts";
 import { isWebhookCode, webhookText } from "./webhook-reasons.ts";
 
 // Why a command of a user changes nothing: a code for programs, and its words for the response (English), the page (its language)
@@ -28,6 +29,23 @@ const eventFields: Readonly<Record<Language, Readonly<Record<string, string>>>> 
     assigned_user_fp: "sorumlu",
   },
 };
+
+type TurkishNames = Readonly<Record<string, string>>;
+
+/** States of events and records, and fields of records, as their pages name them. The English sentences have the words of the API. */
+const eventStates: TurkishNames = {
+  SCHEDULED: "Planlandı",
+  CHECKED_IN: "Geldi",
+  IN_PROGRESS: "Muayenede",
+  PENDING_CHECKOUT: "Çıkış bekliyor",
+  CLOSED: "Kapandı",
+  CANCELLED: "İptal edildi",
+};
+const recordNames: TurkishNames = {
+  ...{ DRAFT: "Taslak", IN_PROGRESS: "Sürüyor", SIGNED: "İmzalı", LOCKED: "Kilitli" },
+  ...{ subjective: "Subjektif", objective: "Objektif", assessment: "Değerlendirme", plan: "Plan" },
+};
+const named = (names: TurkishNames, word = ""): string => names[word] ?? word;
 
 const english = {
   /** Who changed it and where it is now; no values if the user may not see who. */
@@ -64,6 +82,12 @@ const english = {
     "The server has other clinics too: a user who is an admin of each of them may change its mail server",
   "MAIL.FIXED": (options) => `The mail server is set by options of the command line: ${options}`,
   "MAIL.PASSWORD_AGAIN": () => "The server, its encryption or the name changed: enter the password again",
+  "PASSWORD.LENGTH": (least, most) => `The password is too short or too long, expected ${least} to ${most} characters`,
+  "QUIET.SAME": () => "Start and end of the quiet hours are the same: choose two times",
+  "ZONE.UNKNOWN": (zone) => `This server does not know the time zone ${zone}: choose one such as Europe/Istanbul`,
+  "VIEWER.ADDRESS": (uid) =>
+    `This is not the address of a viewer: expected one of http, https or weasis with ${uid}, not in the server's name`,
+  "TIME.FUTURE": () => "This time is in the future: enter a time in the past",
   "REMARK.CHANGED": () => "Somebody changed the remark meanwhile. Load the page again",
   "FORM.CHANGED": () => "Somebody changed this meanwhile. Load the page again",
   "LOGO.INVALID": (kilobytes) =>
@@ -86,8 +110,10 @@ const english = {
   "OWNER.CHANGED": () => "Somebody changed this owner meanwhile. Load the page again",
   "ANIMAL.FAULTS": () => "A value is missing or not possible",
   "PATIENT.LEFT": () => "Its patient is not a patient of this clinic any more",
-  "MATCH.OTHER_SPECIES": (stated, known) =>
-    `The device says ${stated}, but the patient is a ${known}: type the patient's species, ${known}, to file it all the same`,
+  "MATCH.OTHER_SPECIES": (stated = "", known = "") => {
+    const [said, own] = [animalWord(stated, "en"), animalWord(known, "en")];
+    return `The device says ${said}, but the patient is a ${own}: type the patient's species, ${own}, to file it all the same`;
+  },
   "MATCH.UNCHECKED_FACTS": (name) =>
     `The device contradicts the sex or the date of birth of ${name}: tick that you have checked it, to file it all the same`,
   "CODE.MAPPED": (by, analyte) => `${by} mapped this code to ${analyte} meanwhile`,
@@ -155,6 +181,7 @@ const english = {
   "ORDER.OTHER_ORDER": () => "These results have an order already",
   "ORDER.NOT_ATTACHED": () => "The last change of these results was another one",
   "CONTROL.TOO_LONG": () => "This month has too many controls for a PDF file. Take the CSV file",
+  "CONTROL.NO_NUMBER": (analyte, text) => `${analyte} is ${text}, expected a number`,
   "CONTROL.PROPOSAL_CHANGED": () =>
     "The first runs of this control changed meanwhile, and so did their mean and SD. Look at the new proposal, then accept it",
   "NETWORK.OTHER_CLINICS": () =>
@@ -225,6 +252,12 @@ const turkish: Record<RefusalCode, Words> = {
       place === "filed" ? `şimdi ${name} hastasında` : `şimdi ${placesInTurkish[place] ?? place}. Yeniden bakın`;
     return `${who === "" ? "Cihaz" : who} bu tetkiki bu arada değiştirdi: ${now}`;
   },
+  "PASSWORD.LENGTH": (least, most) => `Parola çok kısa veya çok uzun: ${least} ile ${most} karakter arasında olmalı`,
+  "QUIET.SAME": () => "Sessiz saatlerin başı ve sonu aynı: iki ayrı saat seçin",
+  "ZONE.UNKNOWN": (zone) => `Bu sunucu ${zone} saat dilimini tanımıyor: Europe/Istanbul gibi birini seçin`,
+  "VIEWER.ADDRESS": (uid) =>
+    `Bu bir görüntüleyici adresi değil: ${uid} içeren, sunucu adında ${uid} olmayan bir http, https veya weasis adresi bekleniyordu`,
+  "TIME.FUTURE": () => "Bu zaman gelecekte: geçmiş bir zaman girin",
   "REMARK.CHANGED": () => "Notu bu arada başkası değiştirdi. Sayfayı yeniden yükleyin",
   "FORM.CHANGED": () => "Bunu bu arada başkası değiştirdi. Sayfayı yeniden yükleyin",
   "LOGO.INVALID": (kilobytes) =>
@@ -276,8 +309,10 @@ const turkish: Record<RefusalCode, Words> = {
   "OWNER.CHANGED": () => "Bu arada başka biri bu sahibi değiştirdi. Sayfayı yeniden yükleyin",
   "ANIMAL.FAULTS": () => "Bir değer eksik veya olanaksız",
   "PATIENT.LEFT": () => "Hastası artık bu kliniğin hastası değil",
-  "MATCH.OTHER_SPECIES": (stated, known) =>
-    `Cihaz ${stated} diyor, ama hasta ${known}: yine de yerleştirmek için hastanın türünü yazın: ${known}`,
+  "MATCH.OTHER_SPECIES": (stated = "", known = "") => {
+    const [said, own] = [animalWord(stated, "tr"), animalWord(known, "tr")];
+    return `Cihaz ${said} diyor, ama hasta ${own}: yine de yerleştirmek için hastanın türünü yazın: ${own}`;
+  },
   "MATCH.UNCHECKED_FACTS": (name) =>
     `Cihaz ${name} adlı hastanın cinsiyeti veya doğum tarihiyle çelişiyor: yine de yerleştirmek için denetlediğinizi işaretleyin`,
   "CODE.MAPPED": (by, analyte) => `${by} bu kodu bu arada ${analyte} ile eşledi`,
@@ -297,22 +332,26 @@ const turkish: Record<RefusalCode, Words> = {
     `Geri alma ${quantity} düşer, kalan ise ${left}: önce sonradan düşülenleri geri alın`,
   "STOCK.NAME_TAKEN": () => "Klinikte bu adla bir ürün var",
   "STOCK.NO_ITEM": (fp) => `${fp} bu kliniğin ürünü değil`,
-  "EVENT.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} ya da CANCELLED bekleniyordu`,
+  "EVENT.STATUS": (to, from, next) =>
+    `Yeni durum “${named(eventStates, to)}”, “${named(eventStates, from)}” ardından “${named(eventStates, next)}” ya da “${eventStates["CANCELLED"]}” bekleniyordu`,
   "EVENT.CHANGED": (...fields) =>
     `Bu arada başka biri şunu değiştirdi: ${fields.map((field) => eventFields.tr[field] ?? field).join(", ")}. Hiçbir şeyin üzerine yazılmadı`,
   "EVENT.OF_SOFTWARE": (source) => `Bu randevuyu ${source} tutuyor: orada değiştirin`,
   "EVENT.CANCELLED_BY_SOFTWARE": (source) => `Bu randevuyu ${source} iptal etti: orada yenisini oluşturun`,
   "EVENT.NO_STEP_BACK": () => "Bu etkinlik ilk durumunda: geri alınacak bir şey yok",
-  "EVENT.FINAL": (to, from) => `Durum ${to}, ama ${from} son durumdur`,
+  "EVENT.FINAL": (to, from) => `Yeni durum “${named(eventStates, to)}”, ama “${named(eventStates, from)}” son durumdur`,
   "EVENT.NOT_OWN": (fp) => `${fp} bu kliniğin randevusu değil`,
-  "SOAP.STATUS": (to, from, next) => `Durum ${to}, ${from} ardından ${next} bekleniyordu`,
-  "SOAP.FINAL": (to, from) => `Durum ${to}, ama ${from} son durumdur`,
+  "SOAP.STATUS": (to, from, next) =>
+    `Yeni durum “${named(recordNames, to)}”, “${named(recordNames, from)}” ardından “${named(recordNames, next)}” bekleniyordu`,
+  "SOAP.FINAL": (to, from) => `Yeni durum “${named(recordNames, to)}”, ama “${named(recordNames, from)}” son durumdur`,
   "SOAP.SIGNED": (status, ...fields) =>
-    `Saklanan kayıt ${status} ve ${fields.join(", ")} değişecekti: yeni bir kayıt olarak ek bekleniyordu`,
-  "SOAP.OPEN": (status) => `Bu kayıt ${status}, imzalı bir kayıt bekleniyordu: bunun yerine metnini değiştirin`,
+    `Saklanan kaydın durumu “${named(recordNames, status)}” ve şunlar değişecekti: ${fields.map((field) => named(recordNames, field)).join(", ")}. Yeni bir kayıt olarak ek bekleniyordu`,
+  "SOAP.OPEN": (status) =>
+    `Bu kaydın durumu “${named(recordNames, status)}”, imzalı bir kayıt bekleniyordu: bunun yerine metnini değiştirin`,
   "SOAP.AMENDS_ITSELF": () => "Ek, kaydın kendisini gösteriyor: başka bir kayıt bekleniyordu",
   "SOAP.AMENDS_OTHER": (fp) => `${fp} başka bir hastanın kaydı: aynı hastanın kaydı bekleniyordu`,
-  "SOAP.AMENDS_OPEN": (fp, status) => `${fp} kaydı ${status}: SIGNED ya da LOCKED bir kayıt bekleniyordu`,
+  "SOAP.AMENDS_OPEN": (fp, status) =>
+    `${fp} kaydının durumu “${named(recordNames, status)}”: imzalı ya da kilitli bir kayıt bekleniyordu`,
   "SOAP.NOT_OWN": (fp) => `${fp} bu kliniğin kaydı değil`,
   "SOAP.OF_CLINIC": (clinic) => `Bu kayıt ${clinic} kliniğinin, onu yalnız o klinik değiştirir`,
   "SOAP.CHANGED": () => "Siz açtıktan sonra bu kaydı başka biri değiştirdi, bu yüzden üzerine yazılmadı",
@@ -344,6 +383,7 @@ const turkish: Record<RefusalCode, Words> = {
   "ORDER.OTHER_ORDER": () => "Bu sonuçların zaten bir istemi var",
   "ORDER.NOT_ATTACHED": () => "Bu sonuçların son değişikliği başka bir değişiklikti",
   "CONTROL.TOO_LONG": () => "Bu ayın kontrolleri PDF dosyası için çok fazla. CSV dosyasını alın",
+  "CONTROL.NO_NUMBER": (analyte, text) => `${analyte} için “${text}” yazılı, bir sayı bekleniyordu`,
   "CONTROL.PROPOSAL_CHANGED": () =>
     "Bu kontrolün ilk ölçümleri bu arada değişti; ortalama ve SS de değişti. Yeni öneriye bakın, sonra kabul edin",
   "NETWORK.OTHER_CLINICS": () =>

@@ -6,17 +6,20 @@ import { readValue } from "../../../shared/clinical/analytes/value.ts";
 import { shown } from "../../../shared/schema/problems.ts";
 import { isRealDate } from "../../../shared/schema/timestamp.ts";
 import type { TypedControl, TypedEvent } from "../../dashboard/types/quality.ts";
+import { type Refusal, refusal } from "../../dashboard/types/refusals.ts";
 import { digestOf } from "../audit/sealed-text.ts";
 
 // Controls and events of devices that a user types, as records of a device.
 
-/** Reads a typed control. @returns all its problems if there are any */
+/** Reads a typed control. @returns the first value that is not a number, or all other problems, if there are any */
 export function readTypedControl(
   typed: TypedControl,
   deviceName: string,
   userId: number,
-): { run: ControlRun } | { problems: string[] } {
+): { run: ControlRun } | { problems: string[] } | { refused: Refusal } {
   const read = typed.results.map(readResult);
+  const noNumber = read.find((each) => "refused" in each);
+  if (noNumber !== undefined) return noNumber;
   const problems = read.flatMap((each) => ("problem" in each ? [each.problem] : []));
   const results = read.flatMap((each) => ("result" in each ? [each.result] : []));
   const names = results.map(({ analyte }) => analyte);
@@ -47,17 +50,17 @@ function readResult({
   analyte: name,
   text,
   unit,
-}: TypedControl["results"][number]): { result: ControlResult } | { problem: string } {
+}: TypedControl["results"][number]): { result: ControlResult } | { problem: string } | { refused: Refusal } {
   const context = { modality: null, urine: false, unit: unit ?? "" };
   const analyte = analyteByCode(name) ?? findAnalyte([name], context)?.analyte;
   if (analyte === undefined) return { problem: `analyte is ${shown(name)}, expected one of the catalogue` };
   const read = readValue(text, { decimalComma: true });
-  if (read.is === "none") return { problem: `${analyte.code} has no value: ${read.reason}` };
+  if (read.is === "none") return { refused: refusal("CONTROL.NO_NUMBER", analyte.code, text) };
   if (read.is === "word") {
     if (analyte.value_type !== "numeric") {
       return { result: { analyte: analyte.code, value: null, text: read.text, unit: null } };
     }
-    return { problem: `${analyte.code} is ${shown(text)}, expected a number` };
+    return { refused: refusal("CONTROL.NO_NUMBER", analyte.code, text) };
   }
   const value = read.is === "ordinal" ? read.rank : read.value;
   const spelled = readUnit(analyte, unit ?? "", value);

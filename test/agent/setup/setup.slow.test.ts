@@ -121,6 +121,8 @@ describe.skipIf(!socat)("over a serial cable", () => {
     expect(first.looksLike).toBeNull();
     expect(first.studies[0]).toMatchObject({ device_name: "Abaxis VetScan VS2", patient: null });
     expect(first.studies[0]?.results.length).toBe(7);
+    const code = await until("the code of its reason", async () => (await wizard.on("first")).message?.code);
+    expect(code).toMatch(/^MATCH\./);
     await wizard.say({ to: "first", next: "another" });
     expect((await wizard.on("line")).at).toBe("line");
     expect(await wizard.answer({ to: "line", line: { kind: "serial", path: port } })).toContain(

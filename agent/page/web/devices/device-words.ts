@@ -1,6 +1,6 @@
 import type { LocalDevice } from "../../types/overview.ts";
 import { ago, language } from "../../../../server/web/text.ts";
-import { readingText } from "../../types/reading-words.ts";
+import { readingText } from "../../types/words/reading-words.ts";
 import { lineText } from "../../../../shared/network/line-reasons.ts";
 import type { Tone } from "../../../../server/web/ui/status/status-card.tsx";
 import { t } from "./texts.ts";

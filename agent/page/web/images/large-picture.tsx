@@ -2,15 +2,18 @@ import { useState } from "preact/hooks";
 import { PICTURE_FAULTS } from "../../types/images.ts";
 import type { RequestError } from "../../../../server/web/api.ts";
 import { PictureDialog } from "../../../../server/web/ui/picture/picture-dialog.tsx";
+import { language } from "../../../../server/web/text.ts";
+import { faultText } from "../../types/words/fault-words.ts";
 import { t } from "./texts.ts";
 import { usePicture } from "./use-picture.ts";
 
-/** Why there is no picture: a fault in the reader's words, any other reason as the agent has it. */
+/** Why there is no picture: a fault in the reader's words, any other reason in the page's language, else as the agent has it. */
 export function NotDrawn({ error: { code, message } }: { error: RequestError }) {
   const fault = PICTURE_FAULTS.find((known) => known === code);
+  const words = fault === undefined ? faultText(message, language.value) : t(fault);
   return (
     <>
-      <strong>{t("notDrawn")}</strong> {fault === undefined ? <span lang="en">{message}</span> : t(fault)}
+      <strong>{t("notDrawn")}</strong> {words ?? <span lang="en">{message}</span>}
     </>
   );
 }

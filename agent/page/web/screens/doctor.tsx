@@ -1,6 +1,6 @@
 import type { DoctorBody, TitledFinding } from "../../types/doctor.ts";
 import { Empty, Loaded, useLocalOnce } from "../../../../server/web/resource.tsx";
-import { doctorText } from "../../types/doctor-words.ts";
+import { doctorText } from "../../types/words/doctor-words.ts";
 import { language, translations } from "../../../../server/web/text.ts";
 import { Need, NeedList } from "../../../../server/web/ui/list/needs.tsx";
 import { Badge } from "../../../../server/web/ui/status/badge.tsx";

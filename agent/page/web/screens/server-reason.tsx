@@ -1,5 +1,5 @@
 import { language } from "../../../../server/web/text.ts";
-import { serverReason } from "../../types/doctor-words.ts";
+import { serverReason } from "../../types/words/doctor-words.ts";
 
 /** Why the server is away, in the page's language, else in English. */
 export function ServerReason({ of }: { of: string }) {

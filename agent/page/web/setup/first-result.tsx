@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
 import type { FirstStep } from "../../types/setup.ts";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
+import { ReasonText } from "../messages/reason.tsx";
 import type { Say } from "./say.ts";
 import { Studies } from "./studies.tsx";
 import { deviceName } from "./device-name.ts";
+import { ProblemNote } from "./problem-note.tsx";
 import { t } from "./texts.ts";
 
 /** Shows the first message that the agent received from the new device. */
@@ -18,14 +20,18 @@ export function FirstResult({ step, say }: { step: FirstStep; say: Say }) {
           <p>
             {t(isFolder ? "exportTo" : "sendTo")} <strong>{place}</strong>
           </p>
-          {problem !== null && <p class="note">{problem}</p>}
+          <ProblemNote of={problem} />
         </>
       ) : (
         <>
           <p role="status">
             {t("arrived")} {t(STATES.find((one) => one === message.state) ?? "pending")}
           </p>
-          {message.reason !== null && <p class="quiet">{message.reason}</p>}
+          {message.reason !== null && (
+            <p class="quiet">
+              <ReasonText of={message} />
+            </p>
+          )}
           {message.looksLike !== null && (
             <p class="note">{t("looksLike", { like: deviceName(message.looksLike), chosen: deviceName(profile) })}</p>
           )}

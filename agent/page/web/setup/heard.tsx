@@ -5,6 +5,7 @@ import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { Bytes } from "./bytes.tsx";
 import type { Say } from "./say.ts";
 import { deviceName } from "./device-name.ts";
+import { ProblemNote } from "./problem-note.tsx";
 import { t } from "./texts.ts";
 
 /** Shows the devices that the bytes may come from. The user decides which one it is. */
@@ -21,7 +22,7 @@ export function Heard({ step, say }: { step: HeardStep; say: Say }) {
   };
   return (
     <>
-      {problem !== null && <p class="note">{problem}</p>}
+      <ProblemNote of={problem} />
       {candidates.length === 0 && (
         <>
           <p>{bytes === 0 ? t("heardNothing") : t("heardUnknown", { bytes })}</p>

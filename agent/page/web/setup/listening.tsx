@@ -1,6 +1,7 @@
 import type { ListeningStep } from "../../types/setup.ts";
 import { Bytes } from "./bytes.tsx";
 import type { Say } from "./say.ts";
+import { ProblemNote } from "./problem-note.tsx";
 import { t } from "./texts.ts";
 
 /** Shows the bytes as they come, while the agent listens. */
@@ -16,7 +17,7 @@ export function Listening({ step, say }: { step: ListeningStep; say: Say }) {
         </p>
       )}
       <div role="status">
-        {problem !== null && <p class="note">{problem}</p>}
+        <ProblemNote of={problem} />
         {last !== undefined && setting !== null && <p class="note">{t("sendAgain", { last, setting })}</p>}
         <p>{bytes === 0 ? t("noBytes") : t("bytes", { bytes })}</p>
       </div>

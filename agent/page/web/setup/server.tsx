@@ -2,6 +2,7 @@ import type { PlaceStep, ServerStep } from "../../types/setup.ts";
 import { Field } from "../../../../server/web/ui/form/field.tsx";
 import { formValues } from "../../../../server/web/ui/form/form.ts";
 import type { Say } from "./say.ts";
+import { ProblemNote } from "./problem-note.tsx";
 import { t } from "./texts.ts";
 
 /** Connects this PC to the clinic by a code of the dashboard, or by a key that an admin saved. */
@@ -57,9 +58,7 @@ export function Place({ step: { clinic, warnings, timeZone, data }, say }: { ste
     <form onSubmit={submit}>
       {clinic !== null && <p role="status">{t("connected", { clinic })}</p>}
       {warnings.map((warning) => (
-        <p key={warning} class="note">
-          {warning}
-        </p>
+        <ProblemNote key={warning} of={warning} />
       ))}
       <Field label={t("timeZone")} hint={t("timeZoneHint")}>
         <input name="timeZone" defaultValue={timeZone} list="zones" spellcheck={false} required />

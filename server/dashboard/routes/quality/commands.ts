@@ -15,7 +15,7 @@ import { timeFault } from "../../../records/manual/manual-study.ts";
 import { clinicOf, userOf } from "../../auth/guard.ts";
 import { bodyReader, EntryId } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { refuse } from "../../refuse.ts";
+import { refuse, refuseValue } from "../../refuse.ts";
 import type {
   AnswerBody,
   ExclusionBody,
@@ -95,6 +95,7 @@ function typingRoutes(app: FastifyInstance, { store, now }: DashboardContext): v
     return store.transaction(async (session) => {
       const deviceName = await nameOf(session, request, typed.device_id);
       const read = readTypedControl(typed, deviceName, userOf(request).userId);
+      if ("refused" in read) refuseValue(read.refused);
       if ("problems" in read) throw new ApiError("REQUEST.INVALID_BODY", `${read.problems.slice(0, 5).join("; ")}.`);
       return storeTyped(session, request, read.run);
     });
@@ -162,8 +163,8 @@ async function nameOf(session: Session, request: FastifyRequest, deviceId: strin
 function checkTime(name: string, time: string, now: number): void {
   const fault = timeFault(time, now);
   if (fault === null) return;
-  const expected = fault === "future" ? "a time in the past" : "a time that exists";
-  throw new ApiError("REQUEST.INVALID_BODY", `${name} is ${time}, expected ${expected}.`);
+  if (fault === "future") refuseValue(refusal("TIME.FUTURE"));
+  throw new ApiError("REQUEST.INVALID_BODY", `${name} is ${time}, expected a time that exists.`);
 }
 
 function checkDay(day: string | null): void {

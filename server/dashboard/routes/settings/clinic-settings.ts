@@ -13,6 +13,8 @@ import { setClinicSettings } from "../../../records/clinics/clinics.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
+import { refuseValue } from "../../refuse.ts";
+import { refusal } from "../../types/refusals.ts";
 import { actorOf } from "../commands.ts";
 
 // Settings of a clinic. The state of the session holds them for the pages.
@@ -37,14 +39,10 @@ export function clinicSettingsRoutes(app: FastifyInstance, { store, now }: Dashb
     const settings: ClinicSettings = settingsBody(request.body);
     const { time_zone: zone = null } = settings;
     if (zone !== null && !IANAZone.isValidZone(zone)) {
-      throw new ApiError("REQUEST.INVALID_BODY", "time_zone is not an IANA time zone, such as Europe/Istanbul.");
+      refuseValue(refusal("ZONE.UNKNOWN", zone));
     }
     const { confirms_connections, viewer_template: template = null, units } = settings;
-    const fault = template === null ? null : viewerFault(template);
-    if (fault !== null) {
-      const expected = `an address of http, https or weasis with ${VIEWER_UID}, not in the server's name`;
-      throw new ApiError("REQUEST.INVALID_BODY", `viewer_template is ${shown(template)}, expected ${expected}.`);
-    }
+    if (template !== null && viewerFault(template) !== null) refuseValue(refusal("VIEWER.ADDRESS", VIEWER_UID));
     for (const [code, unit] of Object.entries(units?.exceptions ?? {})) {
       if (isUnitOf(code, unit)) continue;
       throw new ApiError("REQUEST.INVALID_BODY", `units has ${shown(unit)} of ${shown(code)}, expected a unit of it.`);

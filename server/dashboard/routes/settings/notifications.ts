@@ -31,7 +31,7 @@ import type { Session } from "../../../database/query.ts";
 import { clinicOf } from "../../auth/guard.ts";
 import { bodyReader } from "../../body.ts";
 import type { DashboardContext } from "../../context.ts";
-import { refuse } from "../../refuse.ts";
+import { refuse, refuseValue } from "../../refuse.ts";
 import { type Refusal, refusal } from "../../types/refusals.ts";
 
 // An admin chooses who gets a clinic's alerts, and when. Secrets of webhooks are shown once.
@@ -56,7 +56,7 @@ export function notificationRoutes(app: FastifyInstance, context: DashboardConte
   app.put(`${URL}/quiet-hours`, { config: { access: "admin" } }, async (request) => {
     const { quiet: chosen, seen }: QuietHoursBody = quietBody(request.body);
     if (chosen !== null && chosen.from === chosen.until) {
-      throw new ApiError("REQUEST.INVALID_BODY", "Start and end of the quiet hours are the same: choose two times.");
+      refuseValue(refusal("QUIET.SAME"));
     }
     const quiet = chosen && { from: chosen.from, until: chosen.until, exemptCritical: chosen.exempt_critical };
     const clinicId = clinicOf(request).id;
@@ -140,7 +140,7 @@ function newReceiver({ type, target }: NewChannelBody, allowPrivate: boolean): R
   const text = target.trim();
   if (type === "email") {
     if (isMailAddress(text)) return { id, type, target: text, secret: "" };
-    throw new ApiError("REQUEST.INVALID_BODY", "This is not an e-mail address: enter one such as nurse@example.com.");
+    refuseValue(refusal("SHARE.ADDRESS"));
   }
   const url = readReceiverUrl(text, allowPrivate);
   if (!url.ok) refuse(refusal("WEBHOOK.URL", url.why.code, ...url.why.values));

@@ -92,7 +92,7 @@ function Events({ of: events }: { of: readonly DeviceEventShown[] }) {
           <td>
             {event.subject !== null && <strong>{event.subject} </strong>}
             {factsOf(event).join(", ")}
-            {event.text !== null && <span lang="en"> {event.text}</span>}
+            {event.text !== null && <span lang={event.by === null ? "en" : undefined}> {event.text}</span>}
           </td>
         </tr>
       ))}

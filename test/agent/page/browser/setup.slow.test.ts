@@ -109,6 +109,11 @@ describe.skipIf(browserProblem() !== null)("the set-up in a browser", () => {
     await page.getByLabel("Time zone of the clinic").fill("Europe/Atlantis");
     await page.getByRole("button", { name: "Go on" }).click();
     await page.getByText("expected an IANA time zone such as Europe/Istanbul").waitFor();
+    await chooseLanguage(page, "tr");
+    await page.locator("input[name=timeZone]").fill("Europe/Atlantis");
+    await page.getByRole("button", { name: "Devam" }).click();
+    await page.getByText("Europe/Istanbul gibi bir saat dilimi bekleniyordu").waitFor();
+    await chooseLanguage(page, "en");
     expect(fs.existsSync(file)).toBe(false);
     await page.getByLabel("Time zone of the clinic").fill("Europe/Istanbul");
     await page.getByRole("button", { name: "Go on" }).click();

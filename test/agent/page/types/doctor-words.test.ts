@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { doctorText } from "../../../../agent/page/types/doctor-words.ts";
+import { doctorText } from "../../../../agent/page/types/words/doctor-words.ts";
 
 // The doctor's words on a Turkish page.
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { readingText } from "../../../../agent/page/types/reading-words.ts";
+import { readingText } from "../../../../agent/page/types/words/reading-words.ts";
 import { fixturesFolder } from "../../../support/runner/fixtures.ts";
 
 // The agent's sentences about its reading are in the language of its page.

@@ -1,6 +1,6 @@
 import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { serverReason } from "../../../../agent/page/types/doctor-words.ts";
+import { serverReason } from "../../../../agent/page/types/words/doctor-words.ts";
 import { createServerClient } from "../../../../agent/push/server-client.ts";
 import { scriptedServer, type Step } from "../../../support/peers/scripted-server.ts";
 

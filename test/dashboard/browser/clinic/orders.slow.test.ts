@@ -182,7 +182,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await confirms.uncheck();
     await viewer.fill("https://archive.example/");
     await save.click();
-    await page.getByRole("alert").getByText("viewer_template is").waitFor();
+    await page.getByRole("alert").getByText("This is not the address of a viewer").waitFor();
     expect(await confirms.isChecked()).toBe(false);
     await confirms.check();
     await viewer.fill("");

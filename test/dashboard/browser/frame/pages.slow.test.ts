@@ -187,8 +187,21 @@ function wordsOf(text = ""): string[] {
   return plain.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
 }
 
-/** Words of the clinic's own records: its name, animal, unit, users, and the columns of its file. */
-const DATA = ["clinic", "dog", "vial", "admin", "staff", "reader", "patient", "name", "owner", "crea", "examination"];
+/** Words of the clinic's own records: its name, animal, unit, users, the columns of its file, and the host of its destination. */
+const DATA = [
+  "invalid",
+  "clinic",
+  "dog",
+  "vial",
+  "admin",
+  "staff",
+  "reader",
+  "patient",
+  "name",
+  "owner",
+  "crea",
+  "examination",
+];
 /** Words that Turkish has too, and those of files and commands. */
 const SHARED = (
   "vetwire api csv soap code lot program internet windows jpeg http species agent reprocess key yaml run config ndjson " +

@@ -80,4 +80,30 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByText("Miktar 99, elde en çok 12 var.").waitFor();
     expect(await left()).toBe(12);
   });
+
+  test("an error of the server, of a proxy and of a value is told in the language of the page", async () => {
+    const { page } = await onStock();
+    const answers = [
+      { status: 503, json: { error: { code: "SERVER.UNAVAILABLE", message: "The server cannot answer just now." } } },
+      { status: 500, json: { error: { code: "SERVER.INTERNAL", message: "The server failed." } } },
+      { status: 502, body: "<html>Bad Gateway</html>" },
+      { status: 413, body: "<html>Request Entity Too Large</html>" },
+      { status: 400, json: { error: { code: "REQUEST.INVALID_BODY", message: "quantity is 1.5." } } },
+    ];
+    await page.route("**/consume", (route) => route.fulfill(answers.shift() ?? { status: 500 }));
+    await chooseLanguage(page, "tr");
+    const use = page.locator("form").filter({ hasText: "Stoktan düş" });
+    await use.getByLabel("Miktar").fill("1");
+    for (const turkish of [
+      "Sunucu şu anda yanıt veremiyor.",
+      "Sunucuda bir hata oluştu.",
+      "Sunucu şu anda yanıt veremiyor.",
+      "Bu, sunucu için çok büyük.",
+      "Bir değer kabul edilmedi:",
+    ]) {
+      await use.getByRole("button", { name: "Stoktan düş" }).click();
+      await use.getByText(turkish).waitFor();
+    }
+    expect(await use.locator(".problem [lang=en]").innerText()).toBe("quantity is 1.5.");
+  });
 });

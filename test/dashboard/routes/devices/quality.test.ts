@@ -13,7 +13,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import { clinic, connection, patient, startServer, study } from "../../../server/harness.ts";
 import { controlRun, deviceEvent, pushQuality, result } from "../../../server/quality.ts";
 import { controlReport } from "../../../../server/dashboard/report/control-report.ts";
-import { makeUser } from "../../harness.ts";
+import { makeUser, type Refused } from "../../harness.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -265,11 +265,17 @@ test("a typed control joins the series of its device, and a value that is no num
   expect([status, body.id.slice(0, 8)]).toEqual([200, "control_"]);
   expect((await allSeries()).map(({ runs }) => runs)).toEqual([2]);
   expect((await only()).points.at(-1)).toMatchObject({ value: 93.5, typed_by: staff.name, comment: "after cleaning" });
-  const wrong = async (changes: object) =>
-    (await staff.call("POST", "/quality/controls", { ...typed, ...changes })).status;
-  expect(await wrong({ results: [{ analyte: "GLU", text: "high", unit: "mg/dL" }] })).toBe(400);
-  expect(await wrong({ results: [{ analyte: "XYZ", text: "5", unit: null }] })).toBe(400);
-  expect(await wrong({ measured_at: new Date(server.clock.now + 3_600_000).toISOString() })).toBe(400);
+  const wrong = async (changes: object) => {
+    const refused = await staff.call<Refused>("POST", "/quality/controls", { ...typed, ...changes });
+    return [refused.status, refused.body.error.details];
+  };
+  const noNumber = (text: string) => [400, { code: "CONTROL.NO_NUMBER", values: ["GLU", text] }];
+  for (const text of ["high", "--"]) {
+    expect(await wrong({ results: [{ analyte: "GLU", text, unit: "mg/dL" }] })).toEqual(noNumber(text));
+  }
+  expect(await wrong({ results: [{ analyte: "XYZ", text: "5", unit: null }] })).toEqual([400, undefined]);
+  const future = new Date(server.clock.now + 3_600_000).toISOString();
+  expect(await wrong({ measured_at: future })).toEqual([400, { code: "TIME.FUTURE", values: [] }]);
 });
 
 test("a typed control or event that is sent twice is stored once, and one that was changed in between is a second one", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AccountState, NewSecondFactor } from "../../../../server/dashboard/types/settings/account.ts";
 import { newFp } from "../../../../shared/api/fp.ts";
 import { clinic, startServer, type TestServer } from "../../../server/harness.ts";
-import { givePassword, makeUser, type TestUser } from "../../harness.ts";
+import { givePassword, makeUser, type Refused, type TestUser } from "../../harness.ts";
 
 const PASSWORD = "four brown dogs";
 const DAY_MS = 86_400_000;
@@ -65,8 +65,9 @@ test("a new password needs the old one, ends the other sessions, and alone signs
 test("a short new password is refused, and the response does not repeat it", async () => {
   const { user } = await startWithUser();
   const body = { old_password: PASSWORD, new_password: "xq-7" };
-  const answer = await user.call("POST", "/clinic/v1/account/password", body);
+  const answer = await user.call<Refused>("POST", "/clinic/v1/account/password", body);
   expect(answer.status).toBe(400);
+  expect(answer.body.error.details).toEqual({ code: "PASSWORD.LENGTH", values: ["10", "256"] });
   expect(answer.text).not.toContain("xq-7");
 });
 

@@ -11,7 +11,7 @@ import {
 } from "../../../../server/dashboard/types/settings/notifications.ts";
 import { startSmtpReceiver } from "../../../support/peers/smtp-receiver.ts";
 import { clinic, startServer } from "../../../server/harness.ts";
-import { makeUser } from "../../harness.ts";
+import { makeUser, type Refused } from "../../harness.ts";
 
 const ours = newFp("clinic");
 const theirs = newFp("clinic");
@@ -48,8 +48,8 @@ describe("notifications of a clinic", () => {
   });
 
   test.each([
-    ["email", "nurse", "This is not an e-mail address"],
-    ["email", "a@b.example\r\nBcc: c@d.example", "This is not an e-mail address"],
+    ["email", "nurse", "This is not one e-mail address"],
+    ["email", "a@b.example\r\nBcc: c@d.example", "This is not one e-mail address"],
     ["webhook", "http://example.com/hook", "starts with https://"],
     ["webhook", "https://169.254.169.254/latest", "cannot be a receiver"],
     ["webhook", "https://10.0.0.1/hook", "private network"],
@@ -72,12 +72,15 @@ describe("notifications of a clinic", () => {
 
   test("quiet hours are two times of the clinic's clocks", async () => {
     const { admin, state } = await clinics();
-    const put = async (quiet: unknown, seen: unknown = null) =>
-      (await admin.call("PUT", "/notifications/quiet-hours", { quiet, seen })).status;
+    const answer = (quiet: unknown, seen: unknown = null) =>
+      admin.call<Refused>("PUT", "/notifications/quiet-hours", { quiet, seen });
+    const put = async (...bodies: [unknown, unknown?]) => (await answer(...bodies)).status;
     const quiet = { from: "22:00", until: "07:00", exempt_critical: true };
     expect(await put(quiet)).toBe(200);
     expect((await state()).quiet).toEqual(quiet);
     expect([await put({ ...quiet, until: "22:00" }), await put({ ...quiet, from: "24:00" })]).toEqual([400, 400]);
+    const { body } = await answer({ ...quiet, until: "22:00" });
+    expect(body.error).toMatchObject({ code: "REQUEST.INVALID_BODY", details: { code: "QUIET.SAME", values: [] } });
     // Those that the admin did not see are not replaced.
     const loud = { ...quiet, exempt_critical: false };
     expect([await put(loud), await put(loud, loud), (await state()).quiet]).toEqual([409, 409, quiet]);

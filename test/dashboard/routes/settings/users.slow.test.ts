@@ -3,7 +3,7 @@ import { newFp } from "../../../../shared/api/fp.ts";
 import type { GivenPassword, UserList, UserOfClinic } from "../../../../server/dashboard/types/settings/users.ts";
 import { listRows } from "../../../../server/records/audit/audit.ts";
 import { clinic, startServer, type TestServer } from "../../../server/harness.ts";
-import { makeUser, type TestUser } from "../../harness.ts";
+import { makeUser, type Refused, type TestUser } from "../../harness.ts";
 
 const [ours, theirs] = [newFp("clinic"), newFp("clinic")];
 
@@ -169,11 +169,15 @@ test("the audit names the admin and the changed user, and holds no password", as
 
 test("settings of the clinic appear in the session, and a wrong zone is refused", async () => {
   const { admin } = await start();
-  const put = (body: object) => admin.call("PUT", "/settings/clinic", body);
+  const put = (body: object) => admin.call<Refused>("PUT", "/settings/clinic", body);
   expect((await put({ language: "tr", time_zone: "Europe/Istanbul" })).status).toBe(200);
   const { body } = await admin.call("GET", "/clinic/v1/session");
   expect(body).toMatchObject({ clinics: [{ fp: ours, language: "tr", time_zone: "Europe/Istanbul" }] });
-  expect((await put({ language: "tr", time_zone: "Mars/Olympus" })).status).toBe(400);
+  const refused = await put({ language: "tr", time_zone: "Mars/Olympus" });
+  expect([refused.status, refused.body.error.details]).toEqual([
+    400,
+    { code: "ZONE.UNKNOWN", values: ["Mars/Olympus"] },
+  ]);
   expect((await put({ confirms_connections: false, not_run_hours: 3 })).status).toBe(200);
   expect((await put({ language: null })).status).toBe(200);
   const kept = { language: null, time_zone: "Europe/Istanbul", confirms_connections: false, not_run_hours: 3 };

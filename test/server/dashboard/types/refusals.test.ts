@@ -12,6 +12,22 @@ test("a refusal is a sentence in both languages, with the values that it names",
   );
 });
 
+test("a Turkish refusal names states, fields and species in Turkish", () => {
+  const turkish = [
+    refusal("EVENT.STATUS", "CLOSED", "SCHEDULED", "CHECKED_IN"),
+    refusal("EVENT.FINAL", "CLOSED", "CANCELLED"),
+    refusal("SOAP.STATUS", "LOCKED", "IN_PROGRESS", "SIGNED"),
+    refusal("SOAP.FINAL", "DRAFT", "LOCKED"),
+    refusal("SOAP.SIGNED", "SIGNED", "plan", "objective"),
+    refusal("SOAP.OPEN", "DRAFT"),
+    refusal("SOAP.AMENDS_OPEN", "soap_1", "IN_PROGRESS"),
+    refusal("MATCH.OTHER_SPECIES", "guinea_pig", "dog"),
+  ].map((refused) => refusalText(refused, "tr"));
+  expect(turkish.filter((sentence) => /[A-Z]{3}|_pig|\b(?:dog|plan|objective)\b/.test(sentence))).toEqual([]);
+  expect(turkish[0]).toBe("Yeni durum “Kapandı”, “Planlandı” ardından “Geldi” ya da “İptal edildi” bekleniyordu.");
+  expect(refusalText(refusal("MATCH.OTHER_SPECIES", "guinea_pig", "dog"))).toContain("The device says guinea pig,");
+});
+
 test("a name at the start of a sentence stays as it is written", () => {
   expect(refusalText(refusal("CODE.MAPPED", "ibrahim", "ALT"))).toBe("ibrahim mapped this code to ALT meanwhile.");
 });

@@ -8,9 +8,11 @@ import { useState } from "preact/hooks";
 import { call } from "../../../api.ts";
 import { Problem } from "../../../resource.tsx";
 import { clinicPath } from "../../../session.ts";
+import { language } from "../../../text.ts";
 import { Field } from "../../../ui/form/field.tsx";
 import { useAction } from "../../../ui/form/use-action.ts";
 import { Changes } from "./changes.tsx";
+import { rangeFaultText } from "../../../../dashboard/types/range-faults.ts";
 import { t } from "./texts.ts";
 
 /** A file that the user chose, and what the server found in it. */
@@ -89,7 +91,7 @@ export function Faults({ of: { problems, total } }: { of: Extract<RangePreview, 
       <strong>{t("faults", { count: total })}</strong>
       <ul>
         {problems.map((problem, index) => (
-          <li key={index}>{problem}</li>
+          <li key={index}>{rangeFaultText(problem, language.value) ?? <span lang="en">{problem}</span>}</li>
         ))}
       </ul>
       {total > problems.length && <p>{t("moreFaults", { count: total - problems.length })}</p>}

@@ -1,6 +1,6 @@
-import type { Language } from "../../../shared/api/language.ts";
-import { filingSentences } from "../../../shared/clinical/filing-reasons.ts";
-import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
+import type { Language } from "../../../../shared/api/language.ts";
+import { filingSentences } from "../../../../shared/clinical/filing-reasons.ts";
+import { type SentencePair, translator } from "../../../../shared/clinical/device-words/translator.ts";
 
 // The agent's sentences about its reading of a message: results left out, decisions, and runs that are not for patients. The spool stores
 // the sentences in English; the page shows them in its language. A sentence that is not here is shown as it is stored.

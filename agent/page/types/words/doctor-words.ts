@@ -1,6 +1,6 @@
-import type { Language } from "../../../shared/api/language.ts";
-import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
-import { OUTCOME_WORDS } from "../../../shared/network/hl7-sender/outcome-words.ts";
+import type { Language } from "../../../../shared/api/language.ts";
+import { type SentencePair, translator } from "../../../../shared/clinical/device-words/translator.ts";
+import { OUTCOME_WORDS } from "../../../../shared/network/hl7-sender/outcome-words.ts";
 import { protocolWords } from "./reading-words.ts";
 
 // The doctor's sentences in Turkish. It writes them in English, because the command line and the file for the support have them so;
@@ -262,7 +262,7 @@ export function doctorText(sentence: string, language: Language): string | null 
 
 // Why the server is away. The reasons lose the words of other programs here, and keep their codes.
 
-const reasons: readonly SentencePair[] = [
+export const serverReasons: readonly SentencePair[] = [
   ["the server cannot be reached: {reason}", "sunucuya ulaşılamıyor: {reason}"],
   ["no response in time", "süresinde yanıt gelmedi"],
   ["nothing listens there ({code})", "orada dinleyen yok ({code})"],
@@ -294,11 +294,10 @@ const reasons: readonly SentencePair[] = [
     "{host} eşleştirilen sunucununkinden başka bir sertifika gönderdi: sunucu yeniden kurulduysa bu bilgisayarı panodaki bir kodla " +
       "yeniden eşleştirin, kurulmadıysa yerine başka bir makine yanıt veriyor",
   ],
-  // An error that has no words here.
-  ["{text} ({code})", "{code}"],
 ];
 
-const translateReason = translator(reasons);
+/** The last pair is for an error that has no words here. */
+const translateReason = translator([...serverReasons, ["{text} ({code})", "{code}"]]);
 
 /** Returns why the server is away in the language; null if it has no words in it. */
 export function serverReason(reason: string, language: Language): string | null {
