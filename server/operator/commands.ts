@@ -21,7 +21,7 @@ import { clinicIn, operatorOf } from "./guard.ts";
 // The commands of the operator on one clinic. The audit of the clinic has each.
 
 const Limit = (maximum: number) => Nullable(Type.Integer({ minimum: 1, maximum }));
-/** What is absent stays as it is. */
+/** An absent field stays as it is. */
 const quotaBody = bodyReader({
   studies_max: Type.Optional(Limit(1_000_000_000)),
   quotas: Type.Optional(

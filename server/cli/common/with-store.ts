@@ -115,7 +115,7 @@ export async function clinicIdOf(store: Session, fp: string): Promise<number> {
   return clinic.id;
 }
 
-/** As clinicIdOf, for a command that adds something to the clinic. @throws Error if there is none, or if its erasure began */
+/** Returns the id of a clinic for a command that adds to it. @throws Error if there is no such clinic, or if its erasure began */
 export async function growingClinicId(store: Session, fp: string): Promise<number> {
   const id = await clinicIdOf(store, fp);
   if ((await findClinicState(store, fp))?.erasure == null) return id;

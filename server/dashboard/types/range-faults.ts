@@ -1,7 +1,7 @@
 import type { Language } from "../../../shared/api/language.ts";
 import { type SentencePair, translator } from "../../../shared/clinical/device-words/translator.ts";
 
-// What is wrong with a clinic's intervals, in Turkish. The server and the command line write it in English; the names of the columns stay
+// Faults of a clinic's intervals in Turkish. The server and the command line write them in English; the names of the columns stay
 // as the file has them. A sentence that is not here is shown as it is.
 
 const pairs: readonly SentencePair[] = [

@@ -80,7 +80,7 @@ export async function setStudiesMax(session: Session, id: number, max: number | 
   await session.all(limit, { id, max });
 }
 
-/** Stores what an admin chose for a clinic. What is absent stays as it is. */
+/** Stores what an admin chose for a clinic. An absent field stays as it is. */
 export async function setClinicSettings(session: Session, clinicId: number, settings: ClinicSettings): Promise<void> {
   const { language, time_zone: timeZone, confirms_connections: confirms, not_run_hours: hours } = settings;
   const { viewer_template: template, units } = settings;

@@ -1,7 +1,7 @@
 import type { Language } from "../../../../shared/api/language.ts";
 import type { UnitChoice } from "../../../../shared/clinical/units/unit-choice.ts";
 
-/** The body of `PUT .../settings/clinic`. What is absent stays as it is. */
+/** The body of `PUT .../settings/clinic`. An absent field stays as it is. */
 export interface ClinicSettings {
   /** Null leaves the choice to each browser. */
   language?: Language | null;
@@ -20,7 +20,7 @@ export interface ClinicSettings {
 /** The hours that a clinic may choose. */
 export const NOT_RUN_HOURS = { min: 1, max: 72, usual: 2 } as const;
 
-/** Months for which a clinic keeps each of these; null for the usual time. What is absent in `PUT .../settings/retention` stays. */
+/** Months for which a clinic keeps each of these; null for the usual time. A field that is absent in `PUT .../settings/retention` stays. */
 export interface RetentionPolicy {
   /** Ended links to reports; usually for ever. */
   report_links: number | null;

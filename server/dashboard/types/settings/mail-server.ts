@@ -31,7 +31,7 @@ export interface MailServerState {
 export interface MailServerBody extends MailSetting {
   /** Null keeps the stored one. */
   password: string | null;
-  /** That which the user saw: no other one is replaced. */
+  /** The setting that the user saw: no other one is replaced. */
   seen: MailSetting | null;
 }
 

@@ -7,7 +7,7 @@ export interface ReportHeadState {
   has_logo: boolean;
 }
 
-/** The body of `PUT .../settings/report`. What is absent stays as it is. */
+/** The body of `PUT .../settings/report`. An absent field stays as it is. */
 export interface ReportHeadBody {
   address?: string;
   phone?: string;

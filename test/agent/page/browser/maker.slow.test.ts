@@ -75,7 +75,7 @@ describe.skipIf(browserProblem() !== null)("the maker of profiles", () => {
     await sees(page).getByRole("button", { name: "ALTX" }).click();
     await sees(page).getByRole("button", { name: "Alanine aminotransferase" }).click();
     await sees(page).getByRole("cell", { name: "Alanine aminotransferase" }).waitFor();
-    // What the print-out of one message says is not compared with the values of another one.
+    // The print-out of one message is not compared with the values of another one.
     await sees(page).getByLabel("ALB on the print-out").fill("31");
     await sees(page).getByText("agrees").waitFor();
     await page.getByRole("button", { name: "Message 2" }).click();

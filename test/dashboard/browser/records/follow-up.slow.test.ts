@@ -54,7 +54,7 @@ describe.skipIf(browserProblem() !== null)("the follow-up of a result in a brows
     await card.getByLabel("Remark").fill("Call the owner\non Monday");
     await pressEnter(card.getByRole("button", { name: "Add remark" }));
     await card.getByText("on Monday").last().waitFor();
-    // What is typed while a remark is sent is the beginning of the next one.
+    // The text typed while a remark is sent begins the next one.
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     await page.route("**/follow-up/remark", async (route) => {

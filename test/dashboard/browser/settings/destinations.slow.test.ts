@@ -42,7 +42,7 @@ describe.skipIf(browserProblem() !== null)("in a browser", () => {
     await page.getByRole("link", { name: "Internet PIMS" }).click();
     await page.getByText("Nothing was refused or set aside.").waitFor();
     await page.getByLabel("Receiving application").fill("PIMS");
-    // What was typed stays while a change of another user loads the page's data again.
+    // The typed text stays while a change of another user loads the page's data again.
     const loaded = page.waitForResponse(/\/destinations\/\w+$/);
     const visit = { title: "Visit", type: "APPOINTMENT", patient_fp: null, assigned_user_fp: null };
     const times = { start_at: "2026-11-25T08:00:00.000Z", end_at: "2026-11-25T08:30:00.000Z" };

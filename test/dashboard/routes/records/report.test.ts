@@ -89,6 +89,8 @@ test("the head of the report keeps its logo, and refuses what is not a complete 
   expect((await user.call("PUT", "/settings/report", { phone: "0212" })).status).toBe(200);
   const stored = { address: "Örnek Cad. 1", phone: "0212", has_logo: true };
   expect((await user.call("GET", "/settings/report")).body).toEqual(stored);
+  expect((await user.call("PUT", "/settings/report", { address: "Yeni Cad. 2" })).status).toBe(200);
+  expect((await user.call("GET", "/settings/report")).body).toEqual({ ...stored, address: "Yeni Cad. 2" });
   expect(await put(null)).toBe(200);
   expect((await user.call("GET", "/settings/report")).body).toMatchObject({ has_logo: false });
 });

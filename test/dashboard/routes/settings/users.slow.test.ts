@@ -179,6 +179,7 @@ test("settings of the clinic appear in the session, and a wrong zone is refused"
     { code: "ZONE.UNKNOWN", values: ["Mars/Olympus"] },
   ]);
   expect((await put({ confirms_connections: false, not_run_hours: 3 })).status).toBe(200);
+  expect((await admin.call("GET", "/clinic/v1/session")).body).toMatchObject({ clinics: [{ language: "tr" }] });
   expect((await put({ language: null })).status).toBe(200);
   const kept = { language: null, time_zone: "Europe/Istanbul", confirms_connections: false, not_run_hours: 3 };
   expect((await admin.call("GET", "/clinic/v1/session")).body).toMatchObject({ clinics: [kept] });

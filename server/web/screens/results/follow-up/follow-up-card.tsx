@@ -137,7 +137,7 @@ function Remark({ send, isRunning }: { send: (text: string) => Promise<boolean>;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (text.trim() === "") return;
-    // What was typed while the remark was sent stays.
+    // The text that was typed while the remark was sent stays.
     const rest = (now: string) => (now.startsWith(text) ? now.slice(text.length).trimStart() : now);
     void send(text).then((isSent) => isSent && setText(rest));
   };
